@@ -1,0 +1,76 @@
+"""Exceptions for mistakes that a person must correct. Trouble of one cell is a value, never an exception.
+
+    RagstoneError
+    ├── ConfigError        a setting, flag, metric or name is wrong           exit 2
+    ├── DataError          an input file or table cannot be used              exit 2
+    ├── RunFolderError     a run folder is locked, foreign or unreadable      exit 2
+    ├── ScriptError        a truth table has no entry for what was asked      exit 2
+    └── StoppedError       the run had to stop early; finished work is kept   exit 3
+        ├── AuthError      401, 403 or 402: key, rights, balance
+        ├── EndpointError  404, unreachable or not an OpenAI-compatible API
+        └── Interrupted    Ctrl-C or SIGTERM
+"""
+
+from dataclasses import dataclass
+
+
+class RagstoneError(Exception):
+    """Root of everything ragstone raises on purpose; `exit_code` is what the command line returns for it."""
+
+    exit_code = 2
+
+
+class ConfigError(RagstoneError):
+    """A setting, flag, metric name or parameter is wrong; the text names it and the nearest right one."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with an input: `row` counts from 1 (the header of a table is not a row), None = whole file."""
+
+    text: str
+    row: int | None = None
+    column: str | None = None
+
+
+class DataError(RagstoneError):
+    """An input cannot be used. Holds every problem found, so that a file is mended in one go."""
+
+    def __init__(self, source: str, problems: list[Problem], shown: int = 20) -> None:
+        self.source, self.problems = source, problems
+        lines = [f"{source}: {_place(p)}{p.text}" for p in problems[:shown]]
+        if len(problems) > shown:
+            lines.append(f"{source}: … +{len(problems) - shown}")
+        super().__init__("\n".join(lines))
+
+
+def _place(problem: Problem) -> str:
+    parts = [] if problem.row is None else [f"row {problem.row}"]
+    parts += [] if problem.column is None else [f"column {problem.column}"]
+    return ", ".join(parts) + (": " if parts else "")
+
+
+class RunFolderError(RagstoneError):
+    """A run folder is locked by another process, was made with other settings, or cannot be read."""
+
+
+class ScriptError(RagstoneError):
+    """A scripted judge or embedder was asked something its truth table does not hold."""
+
+
+class StoppedError(RagstoneError):
+    """The run stopped before its end; what was finished is on disk and the same command goes on."""
+
+    exit_code = 3
+
+
+class AuthError(StoppedError):
+    """The endpoint refused the key, the rights or the balance (401, 402, 403)."""
+
+
+class EndpointError(StoppedError):
+    """The endpoint or the model does not exist (404), cannot be reached, or does not speak the protocol."""
+
+
+class Interrupted(StoppedError):
+    """The user stopped the run (Ctrl-C, SIGTERM)."""

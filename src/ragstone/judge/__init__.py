@@ -1,0 +1,1 @@
+"""Judges: whatever answers a question with a text."""

@@ -1,0 +1,57 @@
+"""The seam between the driver and whatever answers: a judge takes a question and returns a raw reply."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragstone.questions.base import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who answers: stands in the manifest and the signature. Never holds a key."""
+
+    model: str
+    endpoint: str
+    """Base URL without credentials; "local" or "scripted" when nothing is called."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """Effective parameters: what is sent, and under `dropped` what is not and why."""
+    notice: str | None = None
+    """Key of a text to be shown with every number (the smoke-test notice of the local judge)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """One reply before it is read. Exactly one of `text` and `error` is set.
+
+    `error` is a word of the closed list: timeout, rate_limited, server_error, bad_gateway, connection, empty_reply,
+    truncated, too_long, blocked, bad_reply (bad_reply: the HTTP body itself is no chat completion).
+    """
+
+    text: str | None = None
+    error: str | None = None
+    message: str | None = None
+    """What the endpoint said of the error, keys masked."""
+    usage: dict[str, Any] | None = None
+    """{"prompt_tokens", "completion_tokens", "cached_tokens"}; None when the endpoint does not tell."""
+    latency_s: float = 0.0
+    attempts: int = 1
+    """HTTP requests this reply took."""
+    rate_limits: int = 0
+    """How many of them were answered 429."""
+
+
+class Judge(Protocol):
+    """Anything that answers questions. Raises StoppedError when the whole run must stop."""
+
+    @property
+    def identity(self) -> Identity:
+        """Model, endpoint and effective parameters as known now."""
+        ...
+
+    async def complete(self, question: Question) -> RawReply:
+        """Answer one question; failures of this question alone come back as `RawReply.error`."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections and threads."""
+        ...

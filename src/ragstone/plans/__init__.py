@@ -1,0 +1,1 @@
+"""Plans: how needs become requests. One small module a plan."""

@@ -1,0 +1,89 @@
+"""What can be asked of a judge: the question on the wire, and what reading its reply gives."""
+
+import functools
+import hashlib
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ragstone.types import Language
+
+MAX_CONTEXTS = 12
+"""Contexts in one request; more are asked in groups."""
+MAX_CLAIMS = 20
+"""Claims in one request; more are asked in groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a raw reply says. `parsed` is the reply in the wire shape of its kind with verdict words made canonical.
+
+    `problem` tells the judge what is wrong with a reply that cannot be used at all (then `parsed` is None).
+    `missing` are the integer ids that got no readable verdict, or unlike ones.
+    """
+
+    parsed: Any = None
+    problem: str | None = None
+    missing: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of question: its name and version stand in the first line of its system prompt."""
+
+    name: str
+    version: int
+    schema: dict[str, Any] | None
+    read: Callable[[dict[str, Any], str], Reading]
+    """(user JSON, raw reply text) -> Reading; pure."""
+    prompted: bool = True
+    """False for kinds answered without a judge (cosine)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request to a judge or embedder. `key` never depends on endpoint, plan, metric or parameters."""
+
+    kind: Kind
+    language: Language
+    input: dict[str, Any]
+    """The user JSON."""
+    body: bytes
+    """The user JSON as sent, UTF-8."""
+    prompt: str
+    """The system prompt; empty for kinds without one."""
+    prompt_hash: str | None
+    repeat: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply as the questions see it: the raw text read, or the reason word why there is none."""
+
+    key: str
+    raw: str | None
+    reading: Reading
+    error: str | None = None
+    """A failure word (`timeout`, `blocked`, `truncated`, …) when no readable text came back."""
+
+
+Asks = Generator[list[Question], list[Reply], Any]
+
+
+def ask(kind: Kind, language: Language, repeat: int, prompt: str, input: dict[str, Any]) -> Question:
+    """Build a question and its key from the kind, the language, the prompt, the user JSON and the repeat."""
+    body = orjson.dumps(input)
+    digest = prompt_digest(prompt) if kind.prompted else None
+    parts = (f"{kind.name}/{kind.version}", language, digest or "", str(repeat))
+    key = hashlib.sha256("\x1f".join(parts).encode() + b"\x1f" + body).hexdigest()[:32]
+    return Question(kind, language, input, body, prompt if kind.prompted else "", digest, repeat, key)
+
+
+@functools.cache
+def prompt_digest(prompt: str) -> str:
+    """Return the short hash under which a system prompt is stored."""
+    return hashlib.sha256(prompt.encode()).hexdigest()[:16]
