@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from ragstone.resources import read_text
 from ragstone.types import Language
 
 MAX_CONTEXTS = 12
@@ -17,17 +18,29 @@ MAX_CLAIMS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """What could not be had; `reason` is a word of the closed list of failure reasons."""
+
+    reason: str
+
+
+Slot = tuple[str, int]
+"""A place in a reply that was asked for: the list it belongs to and the id there, e.g. ("reference", 2)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What a raw reply says. `parsed` is the reply in the wire shape of its kind with verdict words made canonical.
 
-    `problem` tells the judge what is wrong with a reply that cannot be used at all (then `parsed` is None).
-    `missing` are the integer ids that got no readable verdict, or unlike ones.
+    `problem` is the word for what is wrong with a reply that cannot be used at all (then `parsed` is None).
+    `missing` are the places of the reply that hold nothing readable, or unlike verdicts; `asked` counts all places.
     """
 
     parsed: Any = None
     problem: str | None = None
-    missing: tuple[int, ...] = ()
+    missing: tuple[Slot, ...] = ()
     notes: tuple[str, ...] = ()
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,22 @@ def ask(kind: Kind, language: Language, repeat: int, prompt: str, input: dict[st
     parts = (f"{kind.name}/{kind.version}", language, digest or "", str(repeat))
     key = hashlib.sha256("\x1f".join(parts).encode() + b"\x1f" + body).hexdigest()[:32]
     return Question(kind, language, input, body, prompt if kind.prompted else "", digest, repeat, key)
+
+
+def system_prompt(kind: Kind, language: Language) -> str:
+    """Return the system prompt of a kind: its first line names kind and version, the rest is the prompt file.
+
+    Raises:
+        ValueError: if the kind is answered without a judge.
+    """
+    if not kind.prompted:
+        raise ValueError(f"questions of kind {kind.name} have no prompt")
+    return _prompt_text(kind.name, kind.version, language)
+
+
+@functools.cache
+def _prompt_text(name: str, version: int, language: Language) -> str:
+    return f"task: {name}/{version}\n" + read_text("questions", "prompts", f"{name}.{language}.md").strip()
 
 
 @functools.cache

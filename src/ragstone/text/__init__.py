@@ -1,10 +1,15 @@
 """Every string shown to people, in Chinese and English. One TOML file an area, one table a key, `en` and `zh` beside each other."""
 
+from __future__ import annotations
+
 import locale
 import os
+from typing import TYPE_CHECKING
 
 from ragstone.resources import read_toml
-from ragstone.types import Language
+
+if TYPE_CHECKING:  # texts are needed before anything else (`--help`), records are not
+    from ragstone.types import Language
 
 
 def say(key: str, lang: Language, **values: object) -> str:

@@ -1,0 +1,222 @@
+"""Score rows packed into columns of numbers: 100,000 samples fit into a few megabytes.
+
+A cell is one metric on one sample. Its value is the mean of its ok repeats; it is ok if one repeat is ok, failed if none
+is and one failed, else not applicable. The reason of a cell that is not ok is that of its first such repeat.
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.analysis.pooled import Pooling, pooling
+
+Row = dict[str, Any]
+
+ABSENT = -1.0
+FAILED, NOT_APPLICABLE = "failed", "not_applicable"
+INTERRUPTED = (FAILED, "interrupted")
+
+
+class RowProblem(ValueError):
+    """A row that no run folder may hold; `code` says why, `value` what stood there."""
+
+    def __init__(self, code: str, value: object = None) -> None:
+        super().__init__(code, value)
+        self.code, self.value = code, value
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a reader of the numbers should know: a code and its values."""
+
+    code: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{name}={value}" for name, value in self.values)
+        return f"{self.code}: {said}" if said else self.code
+
+
+class Lane:
+    """One repeat of one metric: a number a sample. >= 0 is a value, -1 no row, below that -2 - (number of the reason)."""
+
+    def __init__(self, pool: Pooling) -> None:
+        self.values = array("d")
+        self.places = array("q")
+        self.pool = pool
+        self.counts: tuple[array[int], ...] = ()
+        self.amounts = array("d")
+
+    def put(self, at: int, value: float, place: int) -> bool:
+        """Store a sample's number; returns True if one stood there."""
+        values = self.values
+        missing = at - len(values)
+        if missing >= 0:
+            values.extend([ABSENT] * missing)
+            values.append(value)
+            self.places.extend([-1] * missing)
+            self.places.append(place)
+            return False
+        held = values[at] != ABSENT
+        values[at], self.places[at] = value, place
+        return held
+
+    def leave(self, at: int, counts: tuple[int, ...], amount: float) -> None:
+        """Store what the sample leaves for the mean over claims; zeros where there is nothing."""
+        if not self.counts:
+            self.counts = tuple(array("i") for _ in range(self.pool.counts))
+        for column, count in zip(self.counts, counts, strict=True):
+            column.extend([0] * (at + 1 - len(column)))
+            column[at] = count
+        if amount or at < len(self.amounts):
+            self.amounts.extend([0.0] * (at + 1 - len(self.amounts)))
+            self.amounts[at] = amount
+
+    def value(self, at: int) -> float:
+        """Return the number of a sample."""
+        return self.values[at] if at < len(self.values) else ABSENT
+
+
+class Column:
+    """One metric: its repeats, and the weight of the claim part where it has one."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+        self.pool = pooling(metric)
+        self.lanes: dict[int, Lane] = {}
+        self.claim_weight = 1.0
+
+    def lane(self, repeat: int) -> Lane:
+        """Return a repeat's lane, a new one if need be; kept in order of the repeat."""
+        found = self.lanes.get(repeat)
+        if found is None:
+            found = self.lanes[repeat] = Lane(self.pool)
+            self.lanes = dict(sorted(self.lanes.items()))
+        return found
+
+
+class Cells:
+    """All cells of a run. Samples are numbered in run order; `ids` maps an id to its number."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+        self.columns: dict[str, Column] = {}
+        self.reasons: dict[tuple[str, str], float] = {}
+        self.doubled = 0
+        self.promised = 0
+        """So many samples, the first ones, have a cell in every column; one without a row counts as interrupted."""
+        self._promising: frozenset[str] = frozenset()
+        self._last: tuple[str, int] = ("", -1)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def number(self, sample_id: str) -> int:
+        """Return the number of a sample, a new one for an id not met before."""
+        if sample_id == self._last[0] and self._last[1] >= 0:
+            return self._last[1]
+        found = self.ids.setdefault(sample_id, len(self.ids))
+        self._last = (sample_id, found)
+        return found
+
+    def column(self, metric: str) -> Column:
+        """Return a metric's column, a new one if need be."""
+        found = self.columns.get(metric)
+        if found is None:
+            found = self.columns[metric] = Column(metric)
+        return found
+
+    def promise(self, metrics: Iterable[str]) -> None:
+        """Say that every sample known so far has a cell of each of these metrics."""
+        self.promised = len(self.ids)
+        self._promising = frozenset(metrics)
+        for metric in metrics:
+            self.column(metric)
+
+    def add(self, row: Row, place: int) -> None:
+        """Take in one row, found at `place`. Raises RowProblem for a value or status that cannot be."""
+        sample_id, metric, repeat, value = checked(row)
+        if value is None:
+            value = self._code(row["status"], row.get("reason"))
+        column = self.column(metric)
+        at, lane = self.number(sample_id), column.lane(repeat)
+        self.doubled += lane.put(at, value, place)
+        if value >= 0 and row.get("verdicts"):
+            self._pool(column, lane, at, row)
+        elif lane.counts and at < len(lane.counts[0]):
+            lane.leave(at, (0,) * column.pool.counts, 0.0)
+
+    def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
+        try:
+            left = column.pool.read(row)
+        except (KeyError, TypeError, ValueError):  # hand-made lines may lack what pooling needs: then micro cannot be computed
+            left = None
+        counts, amount, weight = left or ((0,) * column.pool.counts, 0.0, column.claim_weight)
+        column.claim_weight = weight
+        lane.leave(at, counts, amount)
+
+    def _code(self, status: str, reason: object) -> float:
+        return self.reasons.setdefault((status, str(reason or "unknown")), -2.0 - len(self.reasons))
+
+    def reason(self, code: float) -> tuple[str, str]:
+        """Return (status, reason) of a number below -1; of -1 in a promised cell: failed, interrupted."""
+        return INTERRUPTED if code == ABSENT else list(self.reasons)[int(-2 - code)]
+
+    def outcome(self, column: Column, at: int) -> float | None:
+        """Return a cell's value (>= 0) or the number of its reason (< 0); None if there is no such cell."""
+        found = ABSENT
+        if len(column.lanes) == 1:
+            (lane,) = column.lanes.values()
+            found = lane.value(at)
+        elif column.lanes:
+            found = self._combined([lane.value(at) for lane in column.lanes.values()])
+        if found == ABSENT and not (at < self.promised and column.metric in self._promising):
+            return None
+        return found
+
+    def _combined(self, values: list[float]) -> float:
+        fine = [v for v in values if v >= 0]
+        if fine:
+            return min(1.0, math.fsum(fine) / len(fine))
+        codes = [v for v in values if v != ABSENT]
+        return next((c for c in codes if self.reason(c)[0] == FAILED), codes[0] if codes else ABSENT)
+
+    def place(self, column: Column, at: int) -> int:
+        """Return where the row stands that shows a cell best: its first ok repeat, else its first row; -1 if it has none."""
+        held = [(lane.value(at) < 0, lane.places[at]) for lane in column.lanes.values() if lane.value(at) != ABSENT]
+        return min(held, key=lambda found: found[0])[1] if held else -1
+
+    def pooled(self, column: Column, rows: Sequence[int]) -> float | None:
+        """Return the mean over all claims of these samples' ok repeats; None where no verdict lines say it."""
+        totals, amounts, cells = [0] * column.pool.counts, array("d"), 0
+        for lane in column.lanes.values():
+            held = len(lane.counts[0]) if lane.counts else 0
+            for at in rows:
+                if at < held and any(column_[at] for column_ in lane.counts):
+                    cells += 1
+                    for i, counts in enumerate(lane.counts):
+                        totals[i] += counts[at]
+                    if at < len(lane.amounts):
+                        amounts.append(lane.amounts[at])
+        return column.pool.value(column.metric, totals, math.fsum(amounts), cells, column.claim_weight) if cells else None
+
+
+def checked(row: Row) -> tuple[str, str, int, float | None]:
+    """Return (sample id, metric, repeat, value) of a row; raises RowProblem for what no run folder may hold."""
+    for name in ("sample_id", "metric", "status"):
+        if row.get(name) in (None, ""):
+            raise RowProblem("field_missing", name)
+    status, value, repeat = row["status"], row.get("value"), row.get("repeat", 0)
+    if status not in ("ok", FAILED, NOT_APPLICABLE):
+        raise RowProblem("status_unknown", status)
+    if (status == "ok") != (value is not None):
+        raise RowProblem("value_and_status", f"{status}, {value}")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1):
+        raise RowProblem("value_out_of_range", value)
+    if repeat is None:
+        repeat = 0
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
+        raise RowProblem("repeat_invalid", repeat)
+    return str(row["sample_id"]), str(row["metric"]), repeat, None if value is None else float(value)

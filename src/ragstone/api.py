@@ -1,0 +1,237 @@
+"""The Python door: evaluate samples, in a script, a running event loop or a notebook."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragstone import plans
+from ragstone.config import Config, load_config
+from ragstone.embed.base import Embedder
+from ragstone.errors import Interrupted
+from ragstone.judge.base import Judge
+from ragstone.manifest import Setup
+from ragstone.metrics import PRESETS, parse, split_names
+from ragstone.metrics.base import Metric
+from ragstone.plans.base import Case
+from ragstone.results import Run, load
+from ragstone.run import Driver, Progress
+from ragstone.samples import SampleSource, clip, fit, scan
+from ragstone.session import Session, set_aside, work
+from ragstone.text import say, screen_language
+from ragstone.types import Sample
+
+SAMPLES_PER_REQUEST = 3
+"""Samples in work for each request allowed, so that the wire never waits for a sample that is between two requests."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The metrics of a run, and what was left out with the reason."""
+
+    metrics: tuple[Metric, ...]
+    notices: tuple[str, ...] = ()
+
+
+def select(config: Config, source: SampleSource, metrics: Sequence[Metric] | None = None) -> Selection:
+    """Return the metrics to run: those given or named, else the preset's that some row can feed.
+
+    The yardstick of context_precision is chosen here, once for the run: reference if any row has one, else answer.
+    Raises ConfigError for unknown names, DataError for a named metric that no row can feed.
+    """
+    settings = config.metrics
+    against = settings.precision_against
+    chosen = ("reference" if "reference" in source.columns else "answer") if against == "auto" else against
+    run_level: dict[str, dict[str, Any]] = {
+        "answer_relevancy": {"strictness": settings.strictness},
+        "context_precision": {"against": chosen},
+        "context_recall": {"points": settings.recall_points},
+    }
+    named = None if settings.metrics is None else [n for text in settings.metrics for n in split_names(text)]
+    found = list(metrics) if metrics else [parse(text, run_level) for text in (named or PRESETS[settings.preset])]
+    found = list({m.text: m for m in found}.values())
+    explicit = bool(metrics) or named is not None
+    needs = {m.text: m.needs + ((m.parameters["against"],) if "against" in m.parameters else ()) for m in found}
+    kept, notices = fit(source, needs, explicit)
+    return Selection(tuple(m for m in found if m.text in kept), tuple(notices))
+
+
+async def evaluate_source(
+    source: SampleSource,
+    metrics: Sequence[Metric],
+    judge: Judge,
+    embedder: Embedder,
+    *,
+    out: Path,
+    config: Config,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
+) -> Run:
+    """Evaluate everything that is still due in `out` and return the run.
+
+    Raises RunFolderError before any request if the folder cannot be used; StoppedError (AuthError, EndpointError) when
+    the run must stop; what was finished by then is on disk, and the same call goes on from there.
+    """
+    tell = on_notice or (lambda _: None)
+    if config.force and (moved := set_aside(out)):
+        tell(say("store.set_aside", screen_language(), path=moved))
+    setup = _setup(judge, embedder, metrics, config)
+    facts = {
+        "gold_fingerprint": source.gold_fingerprint,
+        "samples_fingerprint": source.samples_fingerprint,
+        "seed": config.seed,
+        "min_coverage": config.min_coverage,
+    }
+    session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed)
+    complete = False
+    try:
+        session.take(source)
+        for notice in session.notices:
+            tell(notice)
+        driver = Driver(setup.plan, judge, embedder, session, session.counts)
+        due = work(session, source, metrics, _cases(config))
+        cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
+        await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
+        complete = True
+    finally:
+        session.finish(_setup(judge, embedder, metrics, config), complete=complete)
+        session.close()
+        await judge.close()
+        await embedder.close()
+    return load(out)
+
+
+def _setup(judge: Judge, embedder: Embedder, metrics: Sequence[Metric], config: Config) -> Setup:
+    limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
+    return Setup(judge.identity, embedder.identity, metrics, plans.get(config.metrics.plan), config.language, limits)
+
+
+def _cases(config: Config) -> Callable[[Sample, int], tuple[Case, dict[str, Any]]]:
+    limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
+
+    def case_of(sample: Sample, repeat: int) -> tuple[Case, dict[str, Any]]:
+        judged, clipped = clip(sample, **limits)
+        return Case(judged, sample.language if config.language == "auto" else config.language, repeat), clipped
+
+    return case_of
+
+
+def evaluate(
+    samples: str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample],
+    *,
+    metrics: str | Sequence[str | Metric] | None = None,
+    judge: str | Judge | None = None,
+    embeddings: str | Embedder | None = None,
+    out: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Run:
+    """Evaluate samples and return the run. Works inside a running event loop (Jupyter) too.
+
+    `samples`: a path or rows (dicts or Sample). `metrics`: names ("faithfulness,context_recall"), or a list of names and
+    metric objects; default the preset `full`. `judge`: a model name, "local", "scripted:FILE" or a Judge object; there is no
+    default. `embeddings`: likewise, default the bundled embedder. `out`: run folder to write or resume; without it nothing
+    is kept on disk. `settings`: any setting of the command line by its name with underscores, e.g. base_url=…, concurrency=8.
+
+    Raises ConfigError, DataError, RunFolderError before any request; StoppedError when the run must stop early.
+    """
+    return run_sync(aevaluate(samples, metrics=metrics, judge=judge, embeddings=embeddings, out=out, on_progress=on_progress, **settings))
+
+
+async def aevaluate(
+    samples: str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample],
+    *,
+    metrics: str | Sequence[str | Metric] | None = None,
+    judge: str | Judge | None = None,
+    embeddings: str | Embedder | None = None,
+    out: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Run:
+    """Evaluate samples inside the running event loop; see `evaluate`."""
+    from ragstone.embed.select import make_embedder
+    from ragstone.judge.select import make_judge
+
+    given = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    names = [m for m in given if isinstance(m, str)]
+    flags = {**settings, "judge": judge, "embeddings": embeddings, "metrics": names or None}
+    config = load_config({k: v for k, v in flags.items() if isinstance(v, str) or (v is not None and k in (*settings, "metrics"))}).config
+    rows = samples if isinstance(samples, str | os.PathLike) else list(samples)
+    source = scan(
+        rows,
+        mapping=config.map,
+        encoding=config.encoding,
+        max_cell_mb=config.max_cell_mb,
+        limit=config.limit,
+        strip_citations=config.strip_citations,
+    )
+    selection = select(config, source, _objects(given, config, source))
+    answering = make_judge(config.judge, concurrency=config.concurrency, environ=os.environ) if judge is None or isinstance(judge, str) else judge
+    vectors = (
+        make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ=os.environ)
+        if embeddings is None or isinstance(embeddings, str)
+        else embeddings
+    )
+    if out is not None:
+        return await evaluate_source(source, selection.metrics, answering, vectors, out=Path(out), config=config, on_progress=on_progress)
+    folder = Path(tempfile.mkdtemp(prefix="ragstone-"))
+    try:
+        run = await evaluate_source(source, selection.metrics, answering, vectors, out=folder / "run", config=config, on_progress=on_progress)
+        return run.in_memory()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _objects(given: Sequence[str | Metric], config: Config, source: SampleSource) -> list[Metric] | None:
+    """The metrics given, names among them parsed with the run's settings, in the order given; None if only names were given."""
+    if not any(isinstance(m, Metric) for m in given):
+        return None
+    parsed = {m.text: m for m in select(config, source).metrics} if any(isinstance(m, str) for m in given) else {}
+    named = [name for m in given if isinstance(m, str) for name in split_names(m)]
+    return [parsed["".join(name.split())] for name in named if "".join(name.split()) in parsed] + [m for m in given if isinstance(m, Metric)]
+
+
+def run_sync(main: Coroutine[Any, Any, Run]) -> Run:
+    """Run a coroutine to its end from synchronous code; Ctrl-C and SIGTERM stop it in order and raise Interrupted."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run_here(main)
+    return _run_in_thread(main)
+
+
+def _run_here(main: Coroutine[Any, Any, Run]) -> Run:
+    async def guarded() -> Run:
+        task = asyncio.current_task()
+        if task and threading.current_thread() is threading.main_thread() and os.name != "nt":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await main
+
+    try:
+        return asyncio.run(guarded())
+    except (KeyboardInterrupt, asyncio.CancelledError) as stopped:
+        raise Interrupted(say("store.interrupted", screen_language())) from stopped
+
+
+def _run_in_thread(main: Coroutine[Any, Any, Run]) -> Run:
+    """A running loop cannot be entered again, so the work gets a loop of its own in a thread; Ctrl-C is passed on to it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(main)
+    with ThreadPoolExecutor(1, thread_name_prefix="ragstone") as pool:
+        future = pool.submit(loop.run_until_complete, task)
+        try:
+            return future.result()
+        except KeyboardInterrupt as stopped:
+            loop.call_soon_threadsafe(task.cancel)
+            raise Interrupted(say("store.interrupted", screen_language())) from stopped
+        finally:
+            pool.shutdown(wait=True)
+            loop.close()

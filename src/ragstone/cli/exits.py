@@ -1,0 +1,92 @@
+"""Exit codes, and how an exception becomes one: a message in one piece on stderr, never a traceback for a user's mistake."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ragstone.errors import RagstoneError
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.types import Language
+
+FINE = 0
+FAILED = 1
+"""Finished, but a metric's coverage, the gate or a replay fails."""
+WRONG = 2
+"""Usage, configuration or data; nothing was asked."""
+STOPPED = 3
+"""Stopped early; work so far is kept."""
+BROKEN = 70
+"""A fault of ragstone itself (EX_SOFTWARE): must not look like a result."""
+PIPE = 141
+"""The reader of stdout has gone, as a shell reports it (128 + SIGPIPE)."""
+
+
+def guarded(action: Callable[[], Any], lang: Language) -> int:
+    """Run `action` and return its exit code; an int it returns is the code, anything else means fine."""
+    try:
+        result = action()
+        sys.stdout.flush()
+        return result if isinstance(result, int) else FINE
+    except RagstoneError as error:
+        return tell(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return tell(say("cli.interrupted", lang), STOPPED)
+    except BrokenPipeError:
+        _silence()
+        return PIPE
+    except Exception as error:
+        code = getattr(error, "exit_code", None)
+        if not isinstance(code, int):
+            return _broken(error, lang)
+        return tell(usage_text(error, lang), WRONG) if hasattr(error, "format_message") else code
+
+
+def tell(message: str, code: int) -> int:
+    """Print a message on stderr and return the code."""
+    if message:
+        print(message, file=sys.stderr, flush=True)
+    return code
+
+
+def usage_text(error: Any, lang: Language) -> str:
+    """Return what the parser of the command line refused, with the nearest option and where to look."""
+    kind, ctx = type(error).__name__, getattr(error, "ctx", None)
+    command = ctx.command_path if ctx is not None else "ragstone"
+    hint = say("cli.see_help", lang, command=command)
+    option = getattr(error, "option_name", None)
+    if kind == "NoSuchOption":
+        return say("cli.no_such_option", lang, option=option, nearest=_nearest_option(option, ctx, lang)) + hint
+    if option:
+        return say("cli.option_alone", lang, option=option) + hint
+    if kind == "MissingParameter" and getattr(error, "param", None) is not None:
+        return say("cli.missing", lang, name=_shown(error.param)) + hint
+    return say("cli.usage", lang, detail=error.format_message()) + hint
+
+
+def _nearest_option(option: Any, ctx: Any, lang: Language) -> str:
+    from difflib import get_close_matches
+
+    known = [name for param in (ctx.command.params if ctx is not None else ()) for name in param.opts if name.startswith("--")]
+    near = get_close_matches(str(option), known, n=1, cutoff=0.5)
+    return say("cli.nearest", lang, name=near[0]) if near else ""
+
+
+def _shown(param: Any) -> str:
+    return next((name for name in param.opts if name.startswith("--")), None) or param.metavar or str(param.name).upper()
+
+
+def _broken(error: Exception, lang: Language) -> int:
+    import traceback
+
+    traceback.print_exception(error)
+    return tell(say("cli.broken", lang), BROKEN)
+
+
+def _silence() -> None:
+    """Python flushes stdout once more at its end; with the reader gone that must go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,138 @@
+"""What a run was made with: the manifest, its one-line signature, and what may not change on resume."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ragstone import __version__
+from ragstone.judge.base import Identity
+from ragstone.metrics.base import Metric
+from ragstone.plans.base import Plan
+from ragstone.questions.base import prompt_digest
+from ragstone.questions.prompting import prompt
+from ragstone.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that can change a score, known before the first request."""
+
+    judge: Identity
+    embedder: Identity
+    metrics: Sequence[Metric]
+    plan: Plan
+    language: str
+    """auto, zh or en: the language the judge is asked in."""
+    limits: dict[str, int]
+    """top_k, max_context_chars, max_answer_chars where set."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The setup as the manifest holds it."""
+        return {
+            "judge": _who(self.judge),
+            "embedder": _who(self.embedder),
+            "prompts": {lang: prompts_digest(self.plan, lang) for lang in ("zh", "en")},
+            "prompt_hashes": {k.name: {lang: prompt_digest(prompt(k.name, lang)) for lang in ("zh", "en")} for k in self.plan.kinds},
+            "metrics": {m.text: {"name": m.name, "version": m.version, "parameters": m.parameters} for m in self.metrics},
+            "plan": self.plan.name,
+            "language": self.language,
+            "limits": self.limits,
+        }
+
+
+def _who(identity: Identity) -> dict[str, Any]:
+    return {name: value for name, value in asdict(identity).items() if value is not None}
+
+
+def prompts_digest(plan: Plan, language: Language) -> str:
+    """Return 4 hex digits that change when any prompt of the plan changes in that language."""
+    return prompt_digest("\x1f".join(prompt(kind.name, language) for kind in plan.kinds))[:4]
+
+
+def signature(manifest: dict[str, Any]) -> str:
+    """Return the line that stands under every table: what the numbers were made with."""
+    parts = [
+        f"ragstone {manifest.get('version', '?')}",
+        ", ".join(_metric(text, m) for text, m in (manifest.get("metrics") or {}).items()),
+        f"judge {_judge(manifest.get('judge') or {})}",
+        f"emb {_at(manifest.get('embedder') or {}, manifest.get('judge') or {})}",
+        "prompts " + " ".join(f"{lang}:{digest}" for lang, digest in sorted((manifest.get("prompts") or {}).items())),
+        f"plan {manifest.get('plan', '?')}",
+    ]
+    if manifest.get("language") in ("zh", "en"):
+        parts.append(f"language {manifest['language']}")
+    if limits := manifest.get("limits"):
+        parts.append(" ".join(f"{name}={value}" for name, value in limits.items()))
+    if (repeats := manifest.get("repeats", 1)) > 1:
+        parts.append(f"repeats {repeats}")
+    return " | ".join(parts)
+
+
+def _metric(text: str, stored: dict[str, Any]) -> str:
+    parameters = stored.get("parameters") or {}
+    said = [f"against {parameters['against']}"] if "against" in parameters else []
+    said += ["facts only"] if parameters.get("points") == "facts" else []
+    said += [f"strictness {parameters['strictness']}"] if parameters.get("strictness", 3) != 3 and "(" not in text else []
+    return " ".join([text, f"v{stored.get('version', '?')}", *said])
+
+
+def _judge(judge: dict[str, Any]) -> str:
+    temperature = (judge.get("parameters") or {}).get("temperature")
+    return _at(judge, {}) + (f" t={temperature:g}" if isinstance(temperature, int | float) else "")
+
+
+def _at(who: dict[str, Any], default: dict[str, Any]) -> str:
+    endpoint = str(who.get("endpoint") or "?")
+    host = urlsplit(endpoint).netloc or endpoint
+    same = endpoint == default.get("endpoint") or host == who.get("model")
+    return str(who.get("model", "?")) + ("" if same else f"@{host}")
+
+
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return (what, old, new) for every part of the setup that a resumed run may not change.
+
+    Fields the old manifest lacks are unknown and cannot differ. Metrics only one side has do not differ.
+    """
+    found = []
+    for what, part in (("judge", "judge"), ("embedder", "embedder")):
+        before, after = _requested(old.get(part) or {}), _requested(new.get(part) or {})
+        found += [(what, f"{k}={before[k]}", f"{k}={after.get(k)}") for k in before if before[k] != after.get(k)]
+    for what in ("prompts", "language", "plan", "limits"):
+        if what in old and old[what] != new[what]:
+            found.append((what, str(old[what]), str(new[what])))
+    for text, metric in (old.get("metrics") or {}).items():
+        other = new["metrics"].get(text)
+        if other and any(metric.get(k) != other[k] for k in ("version", "parameters") if k in metric):
+            found.append((f"metric {text}", str(metric), str(other)))
+    return found
+
+
+def _requested(who: dict[str, Any]) -> dict[str, Any]:
+    """Who was asked, with what was wanted of it before the endpoint taught what it takes."""
+    return {**{k: who[k] for k in ("model", "endpoint") if k in who}, **(who.get("requested") or {})}
+
+
+def fresh(setup: Setup, **facts: Any) -> dict[str, Any]:
+    """Return the manifest of a run that begins: setup, facts, signature."""
+    manifest = {"version": __version__, **facts, **setup.fields}
+    for part in ("judge", "embedder"):
+        manifest[part]["requested"] = manifest[part]["parameters"]
+    return {**manifest, "signature": signature(manifest)}
+
+
+def finished(manifest: dict[str, Any], setup: Setup, **facts: Any) -> dict[str, Any]:
+    """Return the manifest of a run that ends: with the parameters that turned out to be effective."""
+    who = {part: {**manifest[part], **setup.fields[part]} for part in ("judge", "embedder")}
+    ended = {**manifest, **who, **facts}
+    return {**ended, "signature": signature(ended)}
+
+
+def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a resumed run: the old identity and birth, metrics of both, the larger number of repeats."""
+    kept = {k: old[k] for k in ("run_id", "created_at", "wall_s") if k in old}
+    metrics = {**(old.get("metrics") or {}), **new["metrics"]}
+    repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
+    manifest = {**old, **new, **kept, "metrics": metrics, "repeats": repeats}
+    return {**manifest, "signature": signature(manifest)}

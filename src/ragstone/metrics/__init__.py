@@ -1,0 +1,97 @@
+"""Metrics: one file a metric, found by looking into this folder and at the entry points of `ragstone.metrics`."""
+
+import ast
+import difflib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from importlib.metadata import entry_points
+from typing import Any
+
+from ragstone.errors import ConfigError
+from ragstone.metrics.base import Metric
+
+PRESETS: Mapping[str, tuple[str, ...]] = {
+    "fast": ("faithfulness",),
+    "retrieval": ("context_precision", "context_recall"),
+    "full": ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness"),
+    "monitor": ("faithfulness", "context_precision"),
+}
+"""Sets of metrics by name; `full` is the default."""
+
+ENTRY_POINTS = "ragstone.metrics"
+
+
+def available() -> dict[str, type[Metric]]:
+    """Return every metric class by name: those of this folder, then those other packages add."""
+    found = {cls.name: cls for cls in _shipped()}
+    for point in entry_points(group=ENTRY_POINTS):
+        cls = point.load()
+        if not (inspect.isclass(cls) and issubclass(cls, Metric)):
+            raise ConfigError(f"entry point {point.name} of {ENTRY_POINTS} is no Metric class: {point.value}")
+        found.setdefault(cls.name, cls)
+    order = {name: i for i, name in enumerate(PRESETS["full"])}
+    return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
+
+
+def _shipped() -> Iterator[type[Metric]]:
+    for module in pkgutil.iter_modules(__path__):
+        for _, cls in inspect.getmembers(importlib.import_module(f"{__name__}.{module.name}"), inspect.isclass):
+            if issubclass(cls, Metric) and not inspect.isabstract(cls) and cls.__module__.endswith(f".{module.name}"):
+                yield cls
+
+
+def split_names(text: str) -> list[str]:
+    """Split "a,b(x=1,y=[1,2])" at the commas outside brackets."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "([") - (char in ")]")
+        if char in ",，" and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p.strip() for p in parts if p.strip()]
+
+
+def parse(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> Metric:
+    """Return the metric that `text` names, e.g. "answer_relevancy(strictness=1)".
+
+    `defaults` holds run settings by metric name; a parameter in the text wins. The metric's text is `text` without blanks.
+    Raises ConfigError with the nearest name for an unknown metric or parameter, and for values out of range.
+    """
+    name, given = _call(text)
+    cls = available().get(name)
+    if cls is None:
+        raise ConfigError(f"unknown metric {name!r}{_nearest(name, available())}; known: {', '.join(available())}")
+    known = [f.name for f in fields(cls) if f.name != "text"]
+    for parameter in given:
+        if parameter not in known:
+            raise ConfigError(f"{name}: unknown parameter {parameter!r}{_nearest(parameter, known)}; known: {', '.join(known) or 'none'}")
+    metric = cls(**{k: _hashable(v) for k, v in {**(defaults or {}).get(name, {}), **given}.items()})
+    return replace(metric, text="".join(text.split()) if given else name)
+
+
+def _call(text: str) -> tuple[str, dict[str, Any]]:
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return node.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    name = text.split("(", 1)[0].strip()
+    if name in available():
+        raise ConfigError(f"cannot read {text!r}: parameters are written name=value, e.g. answer_relevancy(strictness=1)")
+    raise ConfigError(f"unknown metric {name!r}{_nearest(name, available())}; known: {', '.join(available())}")
+
+
+def _nearest(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), 1, 0.5)
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,133 @@
+"""The plan `separate`: one request a step, seven for all five metrics."""
+
+import hashlib
+
+from ragstone.metrics.base import (
+    Checked,
+    CheckedClaims,
+    ClaimList,
+    Claims,
+    Cosine,
+    Cosines,
+    Failed,
+    Finding,
+    Inverted,
+    Matched,
+    MatchedClaims,
+    Need,
+    Rated,
+    RatedContexts,
+    ReverseQuestion,
+    ReverseQuestions,
+    Side,
+    reference_text,
+    until_failed,
+)
+from ragstone.plans.base import Case, Resolving, SentContexts, claim_list, numbered, sent_contexts
+from ragstone.questions import check_claims, cosine, invert_answer, match_claims, rate_contexts, split_claims
+from ragstone.questions.base import Kind, ask
+from ragstone.types import Sample
+
+name = "separate"
+kinds: tuple[Kind, ...] = (split_claims.KIND, check_claims.KIND, rate_contexts.KIND, match_claims.KIND, invert_answer.KIND)
+
+
+def resolve(need: Need, case: Case) -> Resolving:
+    """Turn one need into questions of its own kind; needs it rests on are asked first and shared."""
+    match need:
+        case Claims():
+            return _claims(need, case)
+        case Checked():
+            return until_failed(_checked(need, case))
+        case Rated():
+            return _rated(need, case)
+        case Matched():
+            return until_failed(_matched(need, case))
+        case Inverted():
+            return _inverted(need, case)
+        case Cosine():
+            return _cosine(need, case)
+
+
+def _text(sample: Sample, of: Side, alternative: int) -> str:
+    return (sample.answer or "") if of == "answer" else reference_text(sample, alternative)
+
+
+def _claims(need: Claims, case: Case) -> Resolving:
+    sample = case.sample
+    if need.of == "reference" and need.alternative == 0 and sample.reference_points:
+        points = ((p, None, split_claims.is_behaviour(p)) for p in sample.reference_points)
+        return claim_list("reference", points, unsplit=True)
+    text = _text(sample, need.of, need.alternative)
+    found = yield from split_claims.ask(need.of, sample.question, text, language=case.language, repeat=case.repeat)
+    return found if isinstance(found, Failed) else claim_list(need.of, ((c.text, c.anchor, c.behaviour) for c in found))
+
+
+def _checked(need: Checked, case: Case) -> Resolving:
+    claims: ClaimList
+    (claims,) = yield [Claims(need.of, need.alternative)]
+    contexts = sent_contexts(case.sample)
+    if not claims.claims or not contexts.sent:
+        unfound = tuple(Finding(c.id, "not_found") for c in claims.claims)
+        return CheckedClaims(claims, unfound, contexts.duplicates)
+    said = yield from check_claims.ask(contexts.sent, numbered(claims), language=case.language, repeat=case.repeat)
+    if isinstance(said, Failed):
+        return said
+    findings = []
+    for claim, (number, _) in zip(claims.claims, numbered(claims), strict=True):
+        v = said[number]
+        findings.append(Finding(claim.id, v.verdict, tuple(f"c{i}" for i in v.evidence), v.reason, v.quote, v.unverified))
+    return CheckedClaims(claims, tuple(findings), contexts.duplicates)
+
+
+def _rated(need: Rated, case: Case) -> Resolving:
+    contexts = sent_contexts(case.sample)
+    shuffled = sorted(contexts.sent, key=lambda item: hashlib.sha256(f"{case.sample.id}/{item[0]}".encode()).digest())
+    yardstick = _text(case.sample, need.against, need.alternative)
+    said = yield from rate_contexts.ask(shuffled, case.sample.question, yardstick, language=case.language, repeat=case.repeat)
+    return said if isinstance(said, Failed) else RatedContexts(_ranked(case.sample, contexts, said), contexts.duplicates)
+
+
+def _ranked(sample: Sample, contexts: SentContexts, said: dict[int, rate_contexts.ContextVerdict]) -> tuple[Finding, ...]:
+    findings = []
+    for rank in range(1, len(sample.contexts or ()) + 1):
+        verdict = said.get(contexts.same_as.get(rank, rank))
+        useful = verdict is not None and verdict.useful
+        findings.append(Finding(f"c{rank}", "useful" if useful else "not_useful", reason=verdict.reason if verdict else None))
+    return tuple(findings)
+
+
+def _matched(need: Matched, case: Case) -> Resolving:
+    answer: ClaimList
+    reference: ClaimList
+    answer, reference = yield [Claims("answer"), Claims("reference", need.alternative)]
+    said = yield from match_claims.ask(
+        case.sample.question, numbered(answer), numbered(reference), language=case.language, repeat=case.repeat
+    )
+    return said if isinstance(said, Failed) else _both_sides(answer, reference, said)
+
+
+def _both_sides(answer: ClaimList, reference: ClaimList, said: match_claims.Matches) -> MatchedClaims:
+    """A reference claim is covered if the reply says so or an answer claim is supported by it; where the two differ it is noted."""
+    matches = {number: said.answer[number] for number, _ in numbered(answer)}
+    hit = {r for m in matches.values() if m.verdict == "supported" for r in m.matches}
+    answers = tuple(Finding(f"a{n}", m.verdict, tuple(f"r{r}" for r in m.matches), m.reason) for n, m in matches.items())
+    references, inconsistent = [], []
+    for number, _ in numbered(reference):
+        stated = said.reference[number]
+        references.append(Finding(f"r{number}", "covered" if stated or number in hit else "missing"))
+        if stated != (number in hit):
+            inconsistent.append(f"r{number}")
+    return MatchedClaims(answer, reference, answers, tuple(references), tuple(inconsistent))
+
+
+def _inverted(need: Inverted, case: Case) -> Resolving:
+    found = yield from invert_answer.ask(case.sample.answer or "", need.count, language=case.language, repeat=case.repeat)
+    if isinstance(found, Failed):
+        return found
+    return ReverseQuestions(tuple(ReverseQuestion(q.text, q.noncommittal) for q in found))
+
+
+def _cosine(need: Cosine, case: Case) -> Resolving:
+    (reply,) = yield [ask(cosine.KIND, case.language, case.repeat, "", {"text": need.text, "others": list(need.others)})]
+    return Failed(reply.error) if reply.error else Cosines(tuple(reply.reading.parsed["cosines"]))

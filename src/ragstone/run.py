@@ -1,0 +1,263 @@
+"""The driver: pulls samples, runs metrics over a plan, asks each question once, writes what comes back."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragstone.embed.base import Embedder
+from ragstone.judge.base import Judge, RawReply
+from ragstone.metrics.base import Failed, Metric, Need
+from ragstone.plans.base import Case, Plan
+from ragstone.questions.base import Question, Reading, Reply
+from ragstone.types import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is. `done`, `total` and `failed` count cells (sample x metric x repeat)."""
+
+    done: int
+    total: int
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    failed: int
+    elapsed_s: float
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run has cost so far. Kept by the driver, stored in the manifest."""
+
+    requests: int = 0
+    """Requests to judge and embedder, tries included."""
+    retries: int = 0
+    rate_limits: int = 0
+    """Requests answered 429."""
+    bad_replies: int = 0
+    unknown_usage: int = 0
+    """Replies whose endpoint told no token counts."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Count one line of `replies.jsonl`."""
+        if line.get("from_cache"):
+            return
+        attempts = line.get("attempts") or 0
+        self.requests += attempts
+        self.retries += max(0, attempts - 1)
+        self.rate_limits += line.get("rate_limits") or 0
+        self.bad_replies += line.get("error") == "bad_reply"
+        if line["kind"] == "cosine":
+            return
+        usage = line.get("usage")
+        self.unknown_usage += usage is None
+        for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
+            setattr(self, name, getattr(self, name) + ((usage or {}).get(name) or 0))
+
+
+class Records(Protocol):
+    """Where replies and scores go, and where replies that are already held come from."""
+
+    def held(self, question: Question) -> dict[str, Any] | None:
+        """Return the stored line that answers the question, or None."""
+        ...
+
+    def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
+        """Store the line of a reply that was just received."""
+        ...
+
+    def keep_score(self, score: Score) -> None:
+        """Store a finished cell."""
+        ...
+
+
+Work = tuple[Case, Sequence[Metric], dict[str, Any]]
+"""A case, the metrics due on it, and what `detail.clipped` says of it."""
+
+
+@dataclass(slots=True)
+class Driver:
+    """Runs cases. One a run; everything it needs is given to it, nothing is shared between drivers."""
+
+    plan: Plan
+    judge: Judge
+    embedder: Embedder
+    records: Records
+    counts: Counts = field(default_factory=Counts)
+    asking: dict[str, asyncio.Task[Reply]] = field(default_factory=dict)
+    """Questions on their way: an equal question waits for the same reply."""
+
+    async def run(self, work: Iterable[Work], *, workers: int, total: int, on_progress: Callable[[Progress], None] | None = None) -> None:
+        """Run all work, `workers` cases at a time, in the order given. Raises StoppedError when the run must stop."""
+        meter = _Meter(self.counts, total, on_progress)
+        source = iter(work)
+        try:
+            await together([self._worker(source, meter) for _ in range(workers)])
+        finally:
+            left = list(self.asking.values())
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+    async def _worker(self, source: Iterator[Work], meter: "_Meter") -> None:
+        for case, metrics, clipped in source:
+            desk = _Desk(self, case)
+            await together([self._cell(desk, metric, clipped, meter) for metric in metrics])
+            # a run answered wholly from memory would otherwise never let others, or Ctrl-C, have a turn
+            await asyncio.sleep(0)
+
+    async def _cell(self, desk: "_Desk", metric: Metric, clipped: dict[str, Any], meter: "_Meter") -> None:
+        keys: dict[str, None] = {}
+        score: Score = await desk.drive(metric.evaluate(desk.case.sample), keys)
+        detail = {**score.detail, "clipped": clipped} if clipped and score.status != "failed" else score.detail
+        score = score.model_copy(update={"repeat": desk.case.repeat, "questions": tuple(keys), "detail": detail})
+        self.records.keep_score(score)
+        meter.tick(score)
+
+    async def ask(self, question: Question) -> Reply:
+        """Answer one question: from what the run holds, from an equal question on its way, or by asking."""
+        if task := self.asking.get(question.key):
+            return await task
+        if (line := self.records.held(question)) is not None:
+            return _stored(question, line)
+        task = self.asking[question.key] = asyncio.ensure_future(self._request(question))
+        try:
+            return await task
+        finally:
+            self.asking.pop(question.key, None)
+
+    async def _request(self, question: Question) -> Reply:
+        raw = await (self.judge.complete(question) if question.kind.prompted else self._cosines(question))
+        reading = question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
+        line = reply_line(question, raw, reading)
+        self.counts.add(line)
+        self.records.keep_reply(question, line)
+        return Reply(question.key, raw.text, reading, raw.error)
+
+    async def _cosines(self, question: Question) -> RawReply:
+        from ragstone.embed.cosine import cosines
+
+        started = time.perf_counter()
+        text, others = question.input["text"], question.input["others"]
+        vectors = await self.embedder.embed([text, *others])
+        failed = next((v for v in vectors if isinstance(v, str)), None)
+        took = round(time.perf_counter() - started, 4)
+        if failed is not None:
+            return RawReply(error=failed, latency_s=took, attempts=0)
+        return RawReply(text=cosines(vectors), latency_s=took, attempts=0)
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The needs of one case: each is met once, whoever needs it."""
+
+    driver: Driver
+    case: Case
+    met: dict[Need, asyncio.Task[tuple[Any, dict[str, None]]]] = field(default_factory=dict)
+
+    async def drive(self, steps: Generator[list[Any], list[Any], Any], keys: dict[str, None]) -> Any:
+        """Run a generator of needs and questions to its end; `keys` collects the questions it rested on."""
+        try:
+            asked = next(steps)
+            while True:
+                if len(asked) == 1:
+                    answers = [await self._answer(asked[0], keys)]
+                else:
+                    answers = await self._answers(asked, keys)
+                asked = steps.send(answers)
+        except StopIteration as done:
+            return done.value
+
+    async def _answers(self, asked: list[Any], keys: dict[str, None]) -> list[Any]:
+        """Answer all at once; keys are joined in the order asked, so that concurrency leaves no trace."""
+        apart: list[dict[str, None]] = [{} for _ in asked]
+        answers = await together([self._answer(item, own) for item, own in zip(asked, apart, strict=True)])
+        for own in apart:
+            keys.update(own)
+        return answers
+
+    async def _answer(self, item: Any, keys: dict[str, None]) -> Any:
+        if isinstance(item, Question):
+            keys[item.key] = None
+            return await self.driver.ask(item)
+        if item not in self.met:
+            self.met[item] = asyncio.ensure_future(self._meet(item))
+        answer, used = await self.met[item]
+        keys.update(used)
+        return answer
+
+    async def _meet(self, need: Need) -> tuple[Any | Failed, dict[str, None]]:
+        keys: dict[str, None] = {}
+        return await self.drive(self.driver.plan.resolve(need, self.case), keys), keys
+
+
+@dataclass(slots=True)
+class _Meter:
+    counts: Counts
+    total: int
+    on_progress: Callable[[Progress], None] | None
+    done: int = 0
+    failed: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def tick(self, score: Score) -> None:
+        self.done += 1
+        self.failed += score.status == "failed"
+        if self.on_progress:
+            c = self.counts
+            elapsed = time.monotonic() - self.started
+            self.on_progress(Progress(self.done, self.total, c.requests, c.prompt_tokens, c.completion_tokens, self.failed, elapsed))
+
+
+async def together(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    """Await all; the first failure cancels the others, waits for their end, and is raised as it is."""
+    if len(calls) == 1:
+        return [await calls[0]]
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+        return [task.result() for task in tasks]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def reply_line(question: Question, raw: RawReply, reading: Reading) -> dict[str, Any]:
+    """Return the line of `replies.jsonl`. Its `error` says why the reply must not be used again, None if it may."""
+    error = raw.error or ("bad_reply" if reading.problem else None) or partial(reading)
+    return {
+        "key": question.key,
+        "kind": question.kind.name,
+        "input": question.input,
+        "prompt": question.prompt_hash,
+        "raw": raw.text,
+        "parsed": reading.parsed,
+        "usage": raw.usage,
+        "latency_s": raw.latency_s,
+        "attempts": raw.attempts,
+        "from_cache": False,
+        "error": error,
+        **({"message": raw.message} if raw.message else {}),
+        **({"rate_limits": raw.rate_limits} if raw.rate_limits else {}),
+    }
+
+
+def partial(reading: Reading) -> str | None:
+    """Return "verdicts k/n" if the reply left something without a verdict."""
+    return f"verdicts {reading.asked - len(reading.missing)}/{reading.asked}" if reading.missing else None
+
+
+def _stored(question: Question, line: dict[str, Any]) -> Reply:
+    """Read a stored raw reply again, so that replaying it gives what it gave."""
+    raw, error = line.get("raw"), line.get("error")
+    if raw is None:
+        return Reply(question.key, None, Reading(), error or "empty_reply")
+    return Reply(question.key, raw, question.kind.read(question.input, raw))

@@ -1,0 +1,241 @@
+"""A run being written: what is already there, what is due, where replies and scores go."""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragstone import manifest as manifests
+from ragstone.errors import RunFolderError
+from ragstone.manifest import Setup
+from ragstone.metrics.base import Metric
+from ragstone.questions.base import Question
+from ragstone.run import Counts, Work
+from ragstone.store import (
+    LOCK,
+    MANIFEST,
+    REPLIES,
+    SAMPLES,
+    SCORES,
+    Appender,
+    FolderLock,
+    load_row,
+    read_lines,
+    read_manifest,
+    rewrite_scores,
+    write_atomically,
+    write_manifest,
+)
+from ragstone.text import say, screen_language
+from ragstone.types import Sample, Score
+
+ALWAYS_AGAIN = ("interrupted", "budget")
+"""Reasons of failed cells that every resumed run asks again."""
+
+_JUDGED = ("question", "answer", "contexts", "reference", "reference_points", "reference_alternatives", "expected_behavior", "error", "language")
+
+
+class Session:
+    """One writer on one run folder. Knows finished cells and held replies by small keys, never by whole rows."""
+
+    def __init__(self, folder: Path, setup: Setup, facts: dict[str, Any], *, repeats: int, retry_failed: bool = False) -> None:
+        """Open or create the folder and take its lock. Nothing is changed before every check has passed.
+
+        Raises RunFolderError if the folder is no run, is locked, or was made with another setup.
+        """
+        self.folder, self.repeats, self.notices = folder, repeats, list[str]()
+        self._retry_failed = retry_failed
+        check_folder(folder)
+        existed = folder.exists()
+        _create(folder)
+        self._lock = FolderLock(folder)
+        try:
+            old = read_manifest(folder) if existed else {}
+            new = manifests.fresh(setup, repeats=repeats, **facts)
+            _refuse_other_setup(folder, old, new)
+            self.manifest = manifests.continued(old, new) if old else {**_birth(), **new}
+            self.repeats = self.manifest["repeats"]
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self) -> None:
+        self.counts = Counts()
+        self._started = time.monotonic()
+        self._replies = Appender(self.folder / REPLIES)
+        self._held: dict[bytes, int] = {}
+        self._prompts = {path.stem for path in (self.folder / "prompts").glob("*.txt")}
+        self._finished: dict[str, set[tuple[str, int]]] = {}
+        for offset, line in read_lines(self._replies.path):
+            self._recall(offset, load_row(self._replies.path, offset, line))
+
+    def _recall(self, offset: int, row: dict[str, Any]) -> None:
+        """Only whole, readable replies of an earlier session are used again; the others are asked anew."""
+        self.counts.add(row)
+        key = bytes.fromhex(row["key"])
+        if row.get("error") is None:
+            self._held[key] = offset
+        else:
+            self._held.pop(key, None)
+
+    # -------------------------------------------------------------- samples
+    def take(self, samples: Iterable[Sample]) -> None:
+        """Store the samples of this run and find the cells that stand. `samples` is read twice.
+
+        Rows whose judged text changed lose their scores, rows that are gone leave the run; both are told in `notices`.
+        """
+        path = self.folder / SAMPLES
+        before = {row["id"]: judged_digest(row) for row in _rows(path)}
+        if before:
+            self._drop_stale(samples, before)
+        write_atomically(path, (orjson.dumps(s.to_dict(), option=orjson.OPT_APPEND_NEWLINE) for s in samples))
+        write_manifest(self.folder, self.manifest)
+        self._scores = Appender(self.folder / SCORES)
+        self._read_scores()
+
+    def _drop_stale(self, samples: Iterable[Sample], before: dict[str, bytes]) -> None:
+        """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh."""
+        now = {s.id: judged_digest(s.to_dict()) for s in samples}
+        gone = before.keys() - now.keys()
+        changed = {i for i in before.keys() & now.keys() if before[i] != now[i]}
+        for key, rows in (("rows_gone", gone), ("rows_changed", changed)):
+            if rows:
+                self.notices.append(say(f"store.{key}", screen_language(), n=len(rows)))
+        if gone or changed:
+            _drop_rows(self.folder / SCORES, gone | changed)
+
+    def _read_scores(self) -> None:
+        for offset, line in read_lines(self.folder / SCORES):
+            row = load_row(self.folder / SCORES, offset, line)
+            cell = (row["metric"], row.get("repeat", 0))
+            cells = self._finished.setdefault(row["sample_id"], set())
+            if row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN):
+                cells.discard(cell)
+            else:
+                cells.add(cell)
+
+    def due(self, sample: Sample, metrics: Sequence[Metric], repeat: int) -> list[Metric]:
+        """Return the metrics this sample still needs in this repeat."""
+        finished = self._finished.get(sample.id, ())
+        return [m for m in metrics if (m.text, repeat) not in finished]
+
+    def standing(self, metrics: Sequence[Metric]) -> int:
+        """Return how many cells of these metrics need nothing more."""
+        names = {m.text for m in metrics}
+        return sum(metric in names and repeat < self.repeats for cells in self._finished.values() for metric, repeat in cells)
+
+    # -------------------------------------------------------------- Records
+    def held(self, question: Question) -> dict[str, Any] | None:
+        """Return the stored line that answers the question, or None."""
+        offset = self._held.get(bytes.fromhex(question.key))
+        return None if offset is None else self._replies.row_at(offset)
+
+    def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
+        """Store a reply; the prompt it answers is stored once, first."""
+        if question.prompt_hash and question.prompt_hash not in self._prompts:
+            folder = self.folder / "prompts"
+            folder.mkdir(exist_ok=True, mode=0o700)
+            write_atomically(folder / f"{question.prompt_hash}.txt", [question.prompt.encode()])
+            self._prompts.add(question.prompt_hash)
+        self._held[bytes.fromhex(question.key)] = self._replies.append(line)
+
+    def keep_score(self, score: Score) -> None:
+        """Store a finished cell."""
+        self._scores.append(score.to_dict())
+
+    # -------------------------------------------------------------- the end
+    def finish(self, setup: Setup, *, complete: bool) -> None:
+        """Close the run: scores in sample order if it is complete, and the manifest with what it took."""
+        self._scores.close()
+        if complete:
+            ids = (row["id"] for row in _rows(self.folder / SAMPLES))
+            rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
+        counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
+        tokens = {name.removesuffix("_tokens"): counts.pop(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+        wall = round(float(self.manifest.get("wall_s", 0.0)) + time.monotonic() - self._started, 3)
+        self.manifest = manifests.finished(self.manifest, setup, complete=complete, counts=counts, tokens=tokens, wall_s=wall)
+        write_manifest(self.folder, self.manifest)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._replies.close()
+        self._lock.release()
+
+
+def judged_digest(row: dict[str, Any]) -> bytes:
+    """Return a short digest of everything of a row that can change a score."""
+    judged = {name: row.get(name) for name in _JUDGED}
+    judged["contexts"] = None if judged["contexts"] is None else [c if isinstance(c, str) else c["text"] for c in judged["contexts"]]
+    return hashlib.sha256(orjson.dumps(judged)).digest()[:8]
+
+
+def work(session: Session, samples: Iterable[Sample], metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
+    """Yield what is still to be done, in the order of the samples."""
+    for sample in samples:
+        for repeat in range(session.repeats):
+            if due := session.due(sample, metrics, repeat):
+                case, clipped = case_of(sample, repeat)
+                yield case, due, clipped
+
+
+def check_folder(folder: Path) -> None:
+    """Raise RunFolderError if `folder` is a file, or holds things but no run."""
+    if folder.is_file():
+        raise RunFolderError(say("store.is_a_file", screen_language(), path=folder))
+    if folder.is_dir():
+        inside = sorted(p.name for p in folder.iterdir())
+        foreign = [name for name in inside if name not in (LOCK, REPLIES, SAMPLES) and not name.endswith(".part")]
+        if foreign and MANIFEST not in inside:
+            raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(foreign[:3])))
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Move an existing run out of the way and return where it went; None if there was none."""
+    check_folder(folder)
+    if not (folder / MANIFEST).exists():
+        return None
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    lock = FolderLock(folder)
+    target = folder.with_name(f"{folder.name}.{stamp}")
+    folder.rename(target)
+    lock.release()
+    return target
+
+
+def _create(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as bad:
+        raise RunFolderError(say("store.cannot_create", screen_language(), path=folder, problem=bad.strerror)) from bad
+
+
+def _birth() -> dict[str, Any]:
+    now = datetime.now(UTC)
+    return {"run_id": f"{now:%Y%m%d-%H%M%S}-{os.urandom(3).hex()}", "created_at": now.isoformat(timespec="seconds")}
+
+
+def _refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    found = manifests.differences(old, new)
+    if not found:
+        return
+    lang = screen_language()
+    lines = []
+    for what, before, after in found:
+        kind, _, metric = what.partition(" ")
+        lines.append(say("store.differs", lang, path=folder, what=say(f"store.what_{kind}", lang, metric=metric), old=before, new=after))
+    raise RunFolderError("\n".join(lines))
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    return (load_row(path, offset, line) for offset, line in read_lines(path))
+
+
+def _drop_rows(path: Path, ids: set[str]) -> None:
+    if path.exists():
+        write_atomically(path, [line for offset, line in read_lines(path) if load_row(path, offset, line)["sample_id"] not in ids])

@@ -1,0 +1,186 @@
+"""The run folder: append-only while running, every line self-contained, rewritten in sample order at the end.
+
+    manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
+"""
+
+import contextlib
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from ragstone.errors import RunFolderError, StoppedError
+from ragstone.text import say, screen_language
+
+SCORES, REPLIES, SAMPLES, MANIFEST, LOCK = "scores.jsonl", "replies.jsonl", "samples.jsonl", "manifest.json", ".lock"
+
+Cell = tuple[str, str, int]
+"""(sample id, metric, repeat)"""
+
+
+# ------------------------------------------------------------------ reading
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte offset, line) of a file, a torn last line left out; nothing if there is no file."""
+    if not path.exists():
+        return
+    offset = 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield offset, line
+            offset += len(line)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run folder, {} if it has none. Raises RunFolderError for one that is no JSON object."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return {}
+    try:
+        found = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as bad:
+        raise RunFolderError(say("store.manifest_unreadable", screen_language(), path=path, problem=bad)) from bad
+    if not isinstance(found, dict):
+        raise RunFolderError(say("store.manifest_unreadable", screen_language(), path=path, problem=type(found).__name__))
+    return found
+
+
+def load_row(path: Path, offset: int, line: bytes) -> dict[str, Any]:
+    """Return one stored line as a dict; raises RunFolderError naming file and byte for one that is none."""
+    try:
+        row = orjson.loads(line)
+        if isinstance(row, dict):
+            return row
+        problem: object = type(row).__name__
+    except orjson.JSONDecodeError as bad:
+        problem = bad
+    raise RunFolderError(say("store.line_unreadable", screen_language(), path=path, offset=offset, problem=problem))
+
+
+# ------------------------------------------------------------------ writing
+class Appender:
+    """A file that only grows by whole lines, each handed to the system at once; a torn end is cut off on opening."""
+
+    def __init__(self, path: Path) -> None:
+        """Open for appending; what a killed process left behind the last line break is removed."""
+        self.path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        self.size = _cut_torn_end(self._fd)
+
+    def append(self, row: dict[str, Any]) -> int:
+        """Write one row as a line and return its offset. Raises StoppedError when the disk does not take it."""
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        offset, written = self.size, 0
+        try:
+            while written < len(line):
+                written += os.write(self._fd, line[written:])
+        except OSError as bad:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, offset)
+            raise StoppedError(say("store.cannot_write", screen_language(), path=self.path, problem=bad.strerror)) from bad
+        self.size += written
+        return offset
+
+    def row_at(self, offset: int) -> dict[str, Any]:
+        """Return the row that starts at `offset`."""
+        with os.fdopen(os.dup(self._fd), "rb") as file:
+            file.seek(offset)
+            return load_row(self.path, offset, file.readline())
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+def _cut_torn_end(fd: int) -> int:
+    size = end = os.lseek(fd, 0, os.SEEK_END)
+    while end:
+        start = max(0, end - 65536)
+        os.lseek(fd, start, os.SEEK_SET)
+        at = os.read(fd, end - start).rfind(b"\n")
+        if at >= 0:
+            end = start + at + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(fd, end)
+    return end
+
+
+def write_atomically(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file whole or not at all. Raises StoppedError when the disk does not take it."""
+    draft = path.with_name(path.name + ".part")
+    try:
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(fd, "wb") as file:
+            for line in lines:
+                file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as bad:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise StoppedError(say("store.cannot_write", screen_language(), path=path, problem=bad.strerror)) from bad
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Replace the manifest atomically."""
+    write_atomically(folder / MANIFEST, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+
+
+def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: list[str], repeats: int) -> None:
+    """Rewrite `scores.jsonl` in sample order, then metric, then repeat; the last line of a cell wins, other cells go."""
+    path = folder / SCORES
+    order = {sample_id: i for i, sample_id in enumerate(sample_ids)}
+    column = {metric: i for i, metric in enumerate(metrics)}
+    width = len(metrics) * repeats
+    offsets = array("q", [-1]) * (len(order) * width)
+    for offset, line in read_lines(path):
+        row = load_row(path, offset, line)
+        sample, metric, repeat = order.get(row["sample_id"]), column.get(row["metric"]), row.get("repeat", 0)
+        if sample is not None and metric is not None and repeat < repeats:
+            offsets[sample * width + metric * repeats + repeat] = offset
+    if not path.exists():
+        path.touch(0o600)
+    with path.open("rb") as file:
+        write_atomically(path, _picked(file, offsets))
+
+
+def _picked(file: IO[bytes], offsets: Iterable[int]) -> Iterator[bytes]:
+    for offset in offsets:
+        if offset >= 0:
+            file.seek(offset)
+            yield file.readline()
+
+
+# ------------------------------------------------------------------ one writer
+class FolderLock:
+    """Holds a run folder for one writer; the system lets go of it when the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock; raises RunFolderError if another process holds it."""
+        self._file = (folder / LOCK).open("a+b")
+        try:
+            _lock(self._file)
+        except OSError as held:
+            self._file.close()
+            raise RunFolderError(say("store.locked", screen_language(), path=folder)) from held
+
+    def release(self) -> None:
+        """Let go of the folder."""
+        self._file.close()
+
+
+def _lock(file: IO[bytes]) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
