@@ -12,7 +12,7 @@ PART = re.compile(r"src/ragstone/(?P<part>[a-z]+)(?:_[a-z_]+)?(?:\.py|/)")
 
 def shares(report: dict) -> dict[str, tuple[int, int]]:
     """Return (lines run, lines) of each part, modules like store_lock.py counted with store.py."""
-    sums = {part: (0, 0) for part in PARTS}
+    sums = dict.fromkeys(PARTS, (0, 0))
     for path, data in report["files"].items():
         found = PART.search(path.replace("\\", "/"))
         if found and found["part"] in sums:

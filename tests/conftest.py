@@ -13,7 +13,7 @@ import pytest
 
 FOREIGN = ("RAGSTONE_", "OPENAI_", "LANGFUSE_", "LC_")
 FOREIGN_NAMES = {"LANGUAGE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
-KEPT = {"RAGSTONE_MOCK_JUDGE", "RAGSTONE_WIRE_JUDGE"}  # where tests find a server to measure against
+FOREIGN_NAMES |= {"FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "NO_COLOR", "GITHUB_ACTIONS", "TERMINAL_WIDTH"}
 
 # Deadlines measure the machine, not the code; a CI that draws other examples each time cannot be bisected.
 hypothesis.settings.register_profile("ragstone", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -58,7 +58,7 @@ def _fresh_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _own_environment(_fresh_folders: Iterator[Path]) -> Iterator[None]:
     """Hide settings, keys, proxies and locale of the developer, and give each test a reply cache of its own."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in os.environ.keys() - KEPT:
+        for name in list(os.environ):
             if name.startswith(FOREIGN) or name.upper() in FOREIGN_NAMES:
                 patch.delenv(name)
         patch.setenv("LANG", "C.UTF-8")

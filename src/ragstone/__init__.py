@@ -1,3 +1,77 @@
-"""ragstone (RAG + touchstone, 试金石): measures retrieval-augmented generation and says how far each number can be trusted."""
+"""ragstone (RAG + touchstone, 试金石): measures retrieval-augmented generation and says how far each number can be trusted.
+
+Names are loaded at first use: `import ragstone` costs nothing, changes nothing and opens no connection.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ragstone.api import aevaluate, evaluate
+    from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
+    from ragstone.metrics.answer_correctness import AnswerCorrectness
+    from ragstone.metrics.answer_relevancy import AnswerRelevancy
+    from ragstone.metrics.context_precision import ContextPrecision
+    from ragstone.metrics.context_recall import ContextRecall
+    from ragstone.metrics.faithfulness import Faithfulness
+    from ragstone.results import Run, load
+    from ragstone.types import Context, Sample, Score, Verdict
+
+_HOME = {
+    "evaluate": "ragstone.api",
+    "aevaluate": "ragstone.api",
+    "load": "ragstone.results",
+    "Run": "ragstone.results",
+    "Sample": "ragstone.types",
+    "Context": "ragstone.types",
+    "Score": "ragstone.types",
+    "Verdict": "ragstone.types",
+    "Faithfulness": "ragstone.metrics.faithfulness",
+    "AnswerRelevancy": "ragstone.metrics.answer_relevancy",
+    "ContextPrecision": "ragstone.metrics.context_precision",
+    "ContextRecall": "ragstone.metrics.context_recall",
+    "AnswerCorrectness": "ragstone.metrics.answer_correctness",
+    "RagstoneError": "ragstone.errors",
+    "ConfigError": "ragstone.errors",
+    "DataError": "ragstone.errors",
+    "RunFolderError": "ragstone.errors",
+    "StoppedError": "ragstone.errors",
+}
+
+__all__ = [
+    "AnswerCorrectness",
+    "AnswerRelevancy",
+    "ConfigError",
+    "Context",
+    "ContextPrecision",
+    "ContextRecall",
+    "DataError",
+    "Faithfulness",
+    "RagstoneError",
+    "Run",
+    "RunFolderError",
+    "Sample",
+    "Score",
+    "StoppedError",
+    "Verdict",
+    "__version__",
+    "aevaluate",
+    "evaluate",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module it lives in."""
+    if name in _HOME:
+        import importlib
+
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

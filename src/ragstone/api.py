@@ -172,7 +172,9 @@ async def aevaluate(
         strip_citations=config.strip_citations,
     )
     selection = select(config, source, _objects(given, config, source))
-    answering = make_judge(config.judge, concurrency=config.concurrency, environ=os.environ) if judge is None or isinstance(judge, str) else judge
+    answering = (
+        make_judge(config.judge, concurrency=config.concurrency, environ=os.environ) if judge is None or isinstance(judge, str) else judge
+    )
     vectors = (
         make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ=os.environ)
         if embeddings is None or isinstance(embeddings, str)
@@ -182,7 +184,9 @@ async def aevaluate(
         return await evaluate_source(source, selection.metrics, answering, vectors, out=Path(out), config=config, on_progress=on_progress)
     folder = Path(tempfile.mkdtemp(prefix="ragstone-"))
     try:
-        run = await evaluate_source(source, selection.metrics, answering, vectors, out=folder / "run", config=config, on_progress=on_progress)
+        run = await evaluate_source(
+            source, selection.metrics, answering, vectors, out=folder / "run", config=config, on_progress=on_progress
+        )
         return run.in_memory()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -194,7 +198,9 @@ def _objects(given: Sequence[str | Metric], config: Config, source: SampleSource
         return None
     parsed = {m.text: m for m in select(config, source).metrics} if any(isinstance(m, str) for m in given) else {}
     named = [name for m in given if isinstance(m, str) for name in split_names(m)]
-    return [parsed["".join(name.split())] for name in named if "".join(name.split()) in parsed] + [m for m in given if isinstance(m, Metric)]
+    return [parsed["".join(name.split())] for name in named if "".join(name.split()) in parsed] + [
+        m for m in given if isinstance(m, Metric)
+    ]
 
 
 def run_sync(main: Coroutine[Any, Any, Run]) -> Run:

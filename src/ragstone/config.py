@@ -1,5 +1,6 @@
 """One typed Config from flags, RAGSTONE_ variables, `ragstone.toml` and defaults, in this order of precedence."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from ragstone.config_model import (
     MetricSettings,
     Price,
 )
-from ragstone.config_problems import from_validation, take_secrets, unknown_variable, unsupported
+from ragstone.config_problems import from_validation, take_secrets, unknown_flag, unknown_variable, unsupported
 from ragstone.config_sources import (
     FILE_NAME,
     FLAGS,
@@ -31,7 +32,6 @@ from ragstone.config_sources import (
     from_file,
     from_flags,
     leaves,
-    split_metrics,
 )
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
@@ -72,26 +72,30 @@ class Loaded:
     """The settings file read, if any."""
 
 
-def load_config(flags: Mapping[str, Any], *, path: Path | None, environ: Mapping[str, str], evaluating: bool = True) -> Loaded:
+def load_config(
+    flags: Mapping[str, Any], *, path: Path | None = None, environ: Mapping[str, str] | None = None, evaluating: bool = True
+) -> Loaded:
     """Merge settings: flags, then RAGSTONE_ variables, then the file, then defaults.
 
     Args:
-        flags: by flag name (`FLAGS`); None and False mean not given. Texts are read as the setting's type.
+        flags: by flag name (`FLAGS`); None and False mean not given. Texts are read as the setting's type. Also the
+            keyword settings of the Python API.
         path: the settings file; None = `ragstone.toml` of the working directory, if there is one.
-        environ: the environment.
+        environ: the environment; None = that of the process.
         evaluating: False for commands that send no requests: settings of later versions are then no error.
 
     Raises:
         ConfigError: anything is unknown, mistyped, out of range or secret; the text lists all problems, one a line.
     """
+    environ = os.environ if environ is None else environ
     lang = screen_language(flags.get("lang") or environ.get("RAGSTONE_LANG"))
     file = path or (Path(FILE_NAME) if Path(FILE_NAME).is_file() else None)
     variables, strangers = from_environment(environ)
-    layers = [from_file(file, lang) if file else {}, variables, from_flags(flags)]
-    problems = [text for layer in layers for text in take_secrets(layer, lang)]
-    problems += [
-        say("config.metrics_and_preset", lang, at=layer[_METRICS].name) for layer in layers if _METRICS in layer and _PRESET in layer
-    ]
+    layers = [from_file(file, lang) if file else {}, variables, from_flags({n: v for n, v in flags.items() if n in FLAGS})]
+    problems = [unknown_flag(name, lang) for name in flags if name not in FLAGS]
+    problems += [text for layer in layers for text in take_secrets(layer, lang)]
+    both = [layer[_METRICS].name for layer in layers if _METRICS in layer and _PRESET in layer]
+    problems += [say("config.metrics_and_preset", lang, name=name) for name in both]
     merged = _merge(layers)
     if evaluating:
         problems += unsupported(merged, lang)

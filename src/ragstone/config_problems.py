@@ -1,5 +1,6 @@
 """What is wrong with given settings, as sentences that name the setting, where it was given, and what is allowed."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -61,7 +62,7 @@ def from_validation(error: ValidationError, layer: Layer, lang: Language) -> Ite
         if item["type"] == "extra_forbidden":
             yield _unknown(loc, layer, lang)
             continue
-        place = field_at(loc)[1]
+        place = tuple(str(step) for step in loc) if table_at(loc) is not None else field_at(loc)[1]
         if place in seen:
             continue
         seen.add(place)
@@ -81,6 +82,12 @@ def unknown_variable(variable: str, lang: Language) -> str:
     return say("config.unknown_variable", lang, name=variable, hint=hint)
 
 
+def unknown_flag(name: str, lang: Language) -> str:
+    """Return what is wrong with a setting given by name that there is not."""
+    near = nearest(name, list(FLAGS))
+    return say("config.unknown", lang, name=name, where="", at="", hint=say("config.nearest", lang, name=near) if near else "")
+
+
 def allowed(field: FieldInfo, lang: Language) -> str:
     """Return what a setting may be, as words: `a whole number from 1 to 1000`."""
     options = [option for option in options_of(field.annotation) if option is not type(None)]
@@ -90,7 +97,8 @@ def allowed(field: FieldInfo, lang: Language) -> str:
 def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
     kind = kind_of(option)
     if kind == "choice":
-        return say("config.allow_choice", lang, choices=", ".join(get_args(option)))
+        choices = get_args(option)
+        return say("config.allow_choice", lang, choices=", ".join(choices)) if len(choices) > 1 else show_value(choices[0])
     if kind in ("int", "float"):
         return say(f"config.allow_{kind}", lang, range=_range(*_bounds(field), lang))
     if kind == "list" and get_origin(get_args(option)[0]) is Literal:
@@ -100,6 +108,8 @@ def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
 
 def show_value(value: Any) -> str:
     """Return a value as short JSON, or as its type where JSON has no form for it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     try:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:

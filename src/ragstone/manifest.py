@@ -9,8 +9,7 @@ from ragstone import __version__
 from ragstone.judge.base import Identity
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Plan
-from ragstone.questions.base import prompt_digest
-from ragstone.questions.prompting import prompt
+from ragstone.questions.base import prompt_digest, system_prompt
 from ragstone.types import Language
 
 
@@ -34,7 +33,7 @@ class Setup:
             "judge": _who(self.judge),
             "embedder": _who(self.embedder),
             "prompts": {lang: prompts_digest(self.plan, lang) for lang in ("zh", "en")},
-            "prompt_hashes": {k.name: {lang: prompt_digest(prompt(k.name, lang)) for lang in ("zh", "en")} for k in self.plan.kinds},
+            "prompt_hashes": {k.name: {lang: prompt_digest(system_prompt(k, lang)) for lang in ("zh", "en")} for k in self.plan.kinds},
             "metrics": {m.text: {"name": m.name, "version": m.version, "parameters": m.parameters} for m in self.metrics},
             "plan": self.plan.name,
             "language": self.language,
@@ -48,7 +47,7 @@ def _who(identity: Identity) -> dict[str, Any]:
 
 def prompts_digest(plan: Plan, language: Language) -> str:
     """Return 4 hex digits that change when any prompt of the plan changes in that language."""
-    return prompt_digest("\x1f".join(prompt(kind.name, language) for kind in plan.kinds))[:4]
+    return prompt_digest("\x1f".join(system_prompt(kind, language) for kind in plan.kinds))[:4]
 
 
 def signature(manifest: dict[str, Any]) -> str:

@@ -119,9 +119,9 @@ class _Recorded:
         for cell, old in self.stored.items():
             new = self._new.get(cell)
             # a failed cell may rest on questions that were never answered: that it cannot be replayed is no change
-            if new is None or new == old or (old["status"] == "failed" and new["reason"] == MISSING):
+            if new == old or (old["status"] == "failed" and new and new["reason"] == MISSING):
                 continue
-            yield Change(*cell, _short(old), _short(new))
+            yield Change(*cell, _short(old), _short(new) if new else MISSING)
 
     def lines(self) -> Iterator[bytes]:
         for cell, old in self.stored.items():

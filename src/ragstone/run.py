@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 from ragstone.embed.base import Embedder
 from ragstone.judge.base import Judge, RawReply
-from ragstone.metrics.base import Failed, Metric, Need
+from ragstone.metrics.base import Metric
+from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
-from ragstone.questions.base import Question, Reading, Reply
+from ragstone.questions.base import Failed, Question, Reading, Reply
 from ragstone.types import Score
 
 
@@ -160,7 +161,7 @@ class _Desk:
     case: Case
     met: dict[Need, asyncio.Task[tuple[Any, dict[str, None]]]] = field(default_factory=dict)
 
-    async def drive(self, steps: Generator[list[Any], list[Any], Any], keys: dict[str, None]) -> Any:
+    async def drive(self, steps: Generator[Sequence[Any], list[Any], Any], keys: dict[str, None]) -> Any:
         """Run a generator of needs and questions to its end; `keys` collects the questions it rested on."""
         try:
             asked = next(steps)
@@ -173,7 +174,7 @@ class _Desk:
         except StopIteration as done:
             return done.value
 
-    async def _answers(self, asked: list[Any], keys: dict[str, None]) -> list[Any]:
+    async def _answers(self, asked: Sequence[Any], keys: dict[str, None]) -> list[Any]:
         """Answer all at once; keys are joined in the order asked, so that concurrency leaves no trace."""
         apart: list[dict[str, None]] = [{} for _ in asked]
         answers = await together([self._answer(item, own) for item, own in zip(asked, apart, strict=True)])

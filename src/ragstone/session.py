@@ -37,7 +37,17 @@ from ragstone.types import Sample, Score
 ALWAYS_AGAIN = ("interrupted", "budget")
 """Reasons of failed cells that every resumed run asks again."""
 
-_JUDGED = ("question", "answer", "contexts", "reference", "reference_points", "reference_alternatives", "expected_behavior", "error", "language")
+_JUDGED = (
+    "question",
+    "answer",
+    "contexts",
+    "reference",
+    "reference_points",
+    "reference_alternatives",
+    "expected_behavior",
+    "error",
+    "language",
+)
 
 
 class Session:

@@ -1,6 +1,6 @@
 """The run folder: append-only while running, every line self-contained, rewritten in sample order at the end.
 
-    manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
+manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 """
 
 import contextlib

@@ -24,7 +24,7 @@ def cosine(a, b):
 
 def cosines(embedder, text, *others):
     first, *rest = embed(embedder, text, *others)
-    return [cosine(first, v) for v in rest]
+    return pytest.approx([cosine(first, v) for v in rest], abs=1e-7)
 
 
 @pytest.mark.parametrize("numbers", [(0.55, 0.50, 0.52), (0.88, 0.82, 0.86), (0.91, 0.62, 0.55), (0.9,), (-0.25, 0.0)])
@@ -32,7 +32,7 @@ def cosines(embedder, text, *others):
 def test_the_given_cosines_come_out(numbers, text, other):
     others = [f"{other} {i}" for i in range(len(numbers))]
     embedder = ScriptedEmbedder.from_dict({"cosines": {text: dict(zip(others, numbers, strict=True))}})
-    assert cosines(embedder, text, *others) == pytest.approx(numbers, abs=1e-7)
+    assert cosines(embedder, text, *others) == list(numbers)
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,7 +49,8 @@ def test_any_cosine_comes_out_to_seven_places(numbers):
 
 @pytest.mark.parametrize("number", [1.0, 0.0, -1.0])
 def test_whole_cosines_are_exact(number):
-    assert cosines(ScriptedEmbedder.from_dict({"cosines": {"甲": {"乙": number}}}), "甲", "乙") == [number]
+    first, other = embed(ScriptedEmbedder.from_dict({"cosines": {"甲": {"乙": number}}}), "甲", "乙")
+    assert cosine(first, other) == number
 
 
 def test_pairs_hold_in_both_directions_and_after_folding():
@@ -60,7 +61,7 @@ def test_pairs_hold_in_both_directions_and_after_folding():
 def test_equal_texts_have_cosine_one_without_an_entry():
     embedder = ScriptedEmbedder.from_dict({"cosines": {"甲": {"乙": 0.5}}})
     assert cosines(embedder, "New text.", "new text", "New  text!") == [1.0, 1.0]
-    assert cosines(embedder, "甲", "乙", "甲。", "乙！") == pytest.approx([0.5, 1.0, 0.5], abs=1e-7)
+    assert cosines(embedder, "甲", "乙", "甲。", "乙！") == [0.5, 1.0, 0.5]
 
 
 def test_vectors_come_back_as_they_are():
@@ -83,7 +84,7 @@ def test_blank_texts_are_no_vectors():
     assert embed(embedder, "", "\u3000") == ["embedding_zero"] * 2
     first, blank, other = embed(embedder, "甲", " ", "乙")
     assert blank == "embedding_zero"
-    assert cosine(first, other) == 0.5
+    assert cosine(first, other) == pytest.approx(0.5, abs=1e-7)
     assert embed(embedder, "", "乙", "unheard")[0] == "embedding_zero"
 
 

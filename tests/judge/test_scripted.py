@@ -228,7 +228,7 @@ def test_the_nearest_text_is_shown():
         ({"useful": {"Q": ["too short…"]}}, ["useful", "too short…", "12"]),
         ({"questions": {"A": [{"question": "q", "noncommittal": "perhaps"}]}}, ["questions", "A > 0", "noncommittal"]),
         ({"cosines": {"A": {"B": 1.5}}}, ["cosines", "A > B"]),
-        ({"cosines": {"A": {"B": 0.5}, "b": {"a": 0.6}}}, ["cosines", "A", "b"]),
+        ({"cosines": {"A": {"B": 0.5}, "b": {"a": 0.6}}}, ["cosines", "b / a"]),
         ({"cosines": {"A": {"a": 0.9}}}, ["cosines", "A"]),
         ({"cosines": {"A": {"B": float("nan")}}}, ["cosines", "A > B"]),
         ({"vectors": {"A": []}}, ["vectors", "A"]),

@@ -4,6 +4,8 @@ A cell is one metric on one sample. Its value is the mean of its ok repeats; it 
 is and one failed, else not applicable. The reason of a cell that is not ok is that of its first such repeat.
 """
 
+from __future__ import annotations
+
 import math
 from array import array
 from collections.abc import Iterable, Sequence
@@ -184,9 +186,13 @@ class Cells:
         return next((c for c in codes if self.reason(c)[0] == FAILED), codes[0] if codes else ABSENT)
 
     def place(self, column: Column, at: int) -> int:
-        """Return where the row stands that shows a cell best: its first ok repeat, else its first row; -1 if it has none."""
-        held = [(lane.value(at) < 0, lane.places[at]) for lane in column.lanes.values() if lane.value(at) != ABSENT]
-        return min(held, key=lambda found: found[0])[1] if held else -1
+        """Return where the row stands that shows a cell best: its first ok repeat, else the one its reason is from; -1 if it has none."""
+        outcome = self.outcome(column, at)
+        for lane in column.lanes.values():
+            value = lane.value(at)
+            if value >= 0 or (value == outcome and value != ABSENT):
+                return lane.places[at]
+        return -1
 
     def pooled(self, column: Column, rows: Sequence[int]) -> float | None:
         """Return the mean over all claims of these samples' ok repeats; None where no verdict lines say it."""

@@ -12,8 +12,27 @@ BEHAVIOURS = ("answer", "refuse", "clarify")
 _PLAIN = ("language", "expected_behavior")
 """Columns of a sample that slice a run besides the keys of `meta`."""
 _KNOWN = frozenset(
-    "id question answer contexts reference reference_points reference_alternatives reference_contexts context_ids reference_context_ids "
-    "context_scores context_sources history error answer_raw citations latency_s usage meta".split()
+    (
+        "id",
+        "question",
+        "answer",
+        "contexts",
+        "reference",
+        "reference_points",
+        "reference_alternatives",
+        "reference_contexts",
+        "context_ids",
+        "reference_context_ids",
+        "context_scores",
+        "context_sources",
+        "history",
+        "error",
+        "answer_raw",
+        "citations",
+        "latency_s",
+        "usage",
+        "meta",
+    )
 )
 SMALL = 5
 """A slice of fewer samples is marked small."""

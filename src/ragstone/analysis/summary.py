@@ -1,5 +1,7 @@
 """What a run's scores say, metric by metric: means that never hide what is missing."""
 
+from __future__ import annotations
+
 import heapq
 import math
 from array import array
@@ -108,6 +110,12 @@ class RunFacts:
     gold_fingerprint: str | None = None
     notice: str | None = None
     """Why these numbers are no measurement (local judge)."""
+    counts: tuple[tuple[str, Any], ...] = ()
+    """Requests, retries, tokens and seconds the run took, as far as known; for tables, not in `to_dict`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run object of `show --json`."""
+        return {name: value for name, value in asdict(self).items() if name != "counts"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +140,7 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """The document of `show --json`."""
         return {
-            "run": asdict(self.run),
+            "run": self.run.to_dict(),
             "samples": self.samples,
             "metrics": [m.to_dict() for m in self.metrics],
             "slices": [s.to_dict() for s in self.slices],
@@ -232,7 +240,7 @@ def _median(values: array[float]) -> float | None:
         return None
     half, odd = divmod(len(values), 2)
     ordered = sorted(values)
-    return ordered[half] if odd else ordered[half - 1] + (ordered[half] - ordered[half - 1]) / 2
+    return ordered[half] if odd else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _histogram(values: array[float]) -> tuple[int, ...]:

@@ -72,7 +72,8 @@ def run(args: Sequence[str], lang: Language, environ: Mapping[str, str]) -> int:
     command = build()
 
     def start() -> Any:
-        with command.make_context("ragstone", list(args) or ["--help"], obj={"lang": lang, "environ": environ}) as ctx:
+        full = [*args] if _says_something(args) else [*args, "--help"]
+        with command.make_context("ragstone", full, obj={"lang": lang, "environ": environ}) as ctx:
             return command.invoke(ctx)
 
     return guarded(start, lang)
@@ -87,7 +88,14 @@ def chosen_language(args: Sequence[str], environ: Mapping[str, str]) -> Language
     flag = _value_of("--lang", args)
     if flag is not None and not flag.lower().startswith(("zh", "en")):
         raise ConfigError(say("cli.unknown_language", screen_language(), value=flag))
-    return screen_language(flag or environ.get("RAGSTONE_LANG") or _language_of_file(_value_of("--config", args) or environ.get("RAGSTONE_CONFIG")))
+    return screen_language(
+        flag or environ.get("RAGSTONE_LANG") or _language_of_file(_value_of("--config", args) or environ.get("RAGSTONE_CONFIG"))
+    )
+
+
+def _says_something(args: Sequence[str]) -> bool:
+    """True if there is more than a language."""
+    return any(not arg.startswith("--lang=") and arg != "--lang" and args[max(0, i - 1)] != "--lang" for i, arg in enumerate(args))
 
 
 def _value_of(option: str, args: Sequence[str]) -> str | None:

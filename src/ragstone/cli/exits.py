@@ -30,7 +30,8 @@ def guarded(action: Callable[[], Any], lang: Language) -> int:
     """Run `action` and return its exit code; an int it returns is the code, anything else means fine."""
     try:
         result = action()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return result if isinstance(result, int) else FINE
     except RagstoneError as error:
         return tell(str(error), error.exit_code)
@@ -62,7 +63,8 @@ def usage_text(error: Any, lang: Language) -> str:
     if kind == "NoSuchOption":
         return say("cli.no_such_option", lang, option=option, nearest=_nearest_option(option, ctx, lang)) + hint
     if option:
-        return say("cli.option_alone", lang, option=option) + hint
+        key = "cli.option_needs_value" if "requires" in error.format_message() else "cli.option_takes_none"
+        return say(key, lang, option=option) + hint
     if kind == "MissingParameter" and getattr(error, "param", None) is not None:
         return say("cli.missing", lang, name=_shown(error.param)) + hint
     return say("cli.usage", lang, detail=error.format_message()) + hint
@@ -72,7 +74,7 @@ def _nearest_option(option: Any, ctx: Any, lang: Language) -> str:
     from difflib import get_close_matches
 
     known = [name for param in (ctx.command.params if ctx is not None else ()) for name in param.opts if name.startswith("--")]
-    near = get_close_matches(str(option), known, n=1, cutoff=0.5)
+    near = get_close_matches(str(option), known, n=1, cutoff=0.6)
     return say("cli.nearest", lang, name=near[0]) if near else ""
 
 

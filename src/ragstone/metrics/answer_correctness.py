@@ -5,24 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragstone.errors import ConfigError
-from ragstone.metrics.base import (
-    ClaimList,
-    Claims,
-    Cosine,
-    Cosines,
-    Finding,
-    Matched,
-    MatchedClaims,
-    Metric,
-    Need,
-    Steps,
-    alternatives,
-    best,
-    claim_lines,
-    claim_notes,
-    empty_answer,
-    reference_text,
-)
+from ragstone.metrics.base import Metric, Steps, alternatives, best, claim_lines, claim_notes, empty_answer, reference_text
+from ragstone.metrics.needs import ClaimList, Claims, Cosine, Cosines, Finding, Matched, MatchedClaims, Need
 from ragstone.types import Sample, Score
 
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from ragstone.errors import ConfigError
 from ragstone.language import asks_back
-from ragstone.metrics.base import Claims, Cosine, Cosines, Inverted, Metric, Need, ReverseQuestion, ReverseQuestions, Steps, empty_answer
+from ragstone.metrics.base import Metric, Steps, empty_answer
+from ragstone.metrics.needs import Claims, Cosine, Cosines, Inverted, Need, ReverseQuestion, ReverseQuestions
 from ragstone.types import Sample, Score, Verdict
 
 
@@ -55,7 +56,8 @@ class AnswerRelevancy(Metric):
         """Not applicable where the row expects a refusal or a question back, and the answer does just that."""
         if sample.expected_behavior == "answer":
             return None
-        wanted: list[Need] = [Claims("answer")] + ([Inverted(self.strictness)] if sample.expected_behavior == "refuse" else [])
+        wanted: list[Need] = [Claims("answer")]
+        wanted += [Inverted(self.strictness)] if sample.expected_behavior == "refuse" else []
         claims, *reverse = yield wanted
         if claims.claims:
             return None

@@ -5,152 +5,17 @@ A metric does no I/O and knows neither judge nor event loop. `needs` are turned 
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
-from ragstone.questions.base import Failed as Failed
+from ragstone.metrics.needs import Claim, ClaimList, Finding, Need
+from ragstone.questions.base import Failed
 from ragstone.types import Sample, Score, Verdict
 
-Side = Literal["answer", "reference"]
+Steps = Generator[Sequence[Need], list[Any], Any]
 
-
-# ------------------------------------------------------------------ needs
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """The claims of a text. `alternative` 0 is the reference itself, i is reference_alternatives[i - 1]."""
-
-    of: Side
-    alternative: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The claims of a text, each checked against all contexts."""
-
-    of: Side
-    alternative: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """Every context rated useful or not for the yardstick."""
-
-    against: Side
-    alternative: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """Answer claims matched with reference claims."""
-
-    alternative: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Inverted:
-    """`count` questions generated back from the answer."""
-
-    count: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Cosine:
-    """Cosine of `text` with each of `others`, raw, in [-1, 1], rounded to 6 decimals."""
-
-    text: str
-    others: tuple[str, ...]
-
-
-Need = Claims | Checked | Rated | Matched | Inverted | Cosine
-
-
-# ------------------------------------------------------------------ answers to needs
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One claim: `id` is a1… or r1…; `key` is stable across runs (reference claims only)."""
-
-    id: str
-    text: str
-    anchor: str | None = None
-    behaviour: bool = False
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimList:
-    """Answer to Claims. `merged` counts claims dropped as equal after folding; `unsplit` = written by people."""
-
-    claims: tuple[Claim, ...]
-    merged: int = 0
-    unsplit: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the judge said of one claim, context or pair; `verdict` is a word of the CONTRACT's tables."""
-
-    id: str
-    verdict: str
-    evidence: tuple[str, ...] = ()
-    reason: str | None = None
-    quote: str | None = None
-    unverified: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedClaims:
-    """Answer to Checked: findings stand in the order of `claims`."""
-
-    list: ClaimList
-    findings: tuple[Finding, ...]
-    duplicates: tuple[str, ...] = ()
-    """Ids of contexts equal to an earlier one, sent only once."""
-
-
-@dataclass(frozen=True, slots=True)
-class RatedContexts:
-    """Answer to Rated: one finding (useful | not_useful) per context in rank order; blank ones are not useful."""
-
-    findings: tuple[Finding, ...]
-    duplicates: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedClaims:
-    """Answer to Matched. `answer`: supported | contradicted | not_found, evidence = reference ids; `reference`: covered | missing."""
-
-    answer_claims: ClaimList
-    reference_claims: ClaimList
-    answer: tuple[Finding, ...]
-    reference: tuple[Finding, ...]
-    inconsistent: tuple[str, ...] = ()
-    """Reference ids where the two sides of the reply disagreed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReverseQuestion:
-    """A question generated back from the answer."""
-
-    text: str
-    noncommittal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ReverseQuestions:
-    """Answer to Inverted: likeliest first, blank ones left out; empty if none could be had."""
-
-    questions: tuple[ReverseQuestion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cosines:
-    """Answer to Cosine, in the order of `others`."""
-
-    values: tuple[float, ...]
-
-
-Steps = Generator[list[Need], list[Any], Any]
+Asked = TypeVar("Asked")
 
 
 # ------------------------------------------------------------------ the metric
@@ -208,9 +73,18 @@ class Metric(ABC):
             return "contexts_missing"
         return next((f"missing:{column}" for column in self.needs if not has(sample, column)), None)
 
-    def ok(self, sample: Sample, value: float, verdicts: Iterable[Verdict] = (), detail: dict[str, Any] | None = None, reason: str | None = None) -> Score:
+    def ok(
+        self,
+        sample: Sample,
+        value: float,
+        verdicts: Iterable[Verdict] = (),
+        detail: dict[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> Score:
         """Return a measured score."""
-        return Score(sample_id=sample.id, metric=self.text, value=value, status="ok", reason=reason, verdicts=tuple(verdicts), detail=detail or {})
+        return Score(
+            sample_id=sample.id, metric=self.text, value=value, status="ok", reason=reason, verdicts=tuple(verdicts), detail=detail or {}
+        )
 
     def not_applicable(self, sample: Sample, reason: str, detail: dict[str, Any] | None = None) -> Score:
         """Return a score that does not apply to this sample."""
@@ -221,7 +95,7 @@ class Metric(ABC):
         return Score(sample_id=sample.id, metric=self.text, status="failed", reason=reason)
 
 
-def until_failed(steps: Steps) -> Steps:
+def until_failed(steps: Generator[Asked, list[Any], Any]) -> Generator[Asked, list[Any], Any]:
     """Run `steps`; at the first answer that is a Failed, close them and return it."""
     try:
         asked = next(steps)
@@ -247,7 +121,7 @@ def has(sample: Sample, column: str) -> bool:
         case "question":
             return bool(sample.question and sample.question.strip())
         case _:
-            return bool(getattr(sample, column))
+            return getattr(sample, column) is not None
 
 
 def alternatives(sample: Sample) -> tuple[int, ...]:
@@ -315,7 +189,9 @@ def _word(error: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    return "[" + ",".join(map(_plain, value)) + "]" if isinstance(value, tuple | list) else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, tuple | list):
+        return "[" + ",".join(map(_plain, value)) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _listed(value: Any) -> Any:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragstone.metrics.base import Metric, Rated, RatedContexts, Side, Steps, alternatives, best, empty_answer, has, no_context
+from ragstone.metrics.base import Metric, Steps, alternatives, best, empty_answer, has, no_context
+from ragstone.metrics.needs import Rated, RatedContexts, Side
 from ragstone.types import Sample, Score, Verdict
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ragstone.metrics.base import Checked, CheckedClaims, Metric, Steps, alternatives, best, claim_lines, claim_notes, no_context
+from ragstone.metrics.base import Metric, Steps, alternatives, best, claim_lines, claim_notes, no_context
+from ragstone.metrics.needs import Checked, CheckedClaims
 from ragstone.types import Sample, Score
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragstone.metrics.base import Checked, CheckedClaims, Metric, Steps, claim_lines, claim_notes, empty_answer, no_context
+from ragstone.metrics.base import Metric, Steps, claim_lines, claim_notes, empty_answer, no_context
+from ragstone.metrics.needs import Checked, CheckedClaims
 from ragstone.types import Sample
 
 

@@ -1,12 +1,12 @@
 """What every plan shares: the case it works on, and how texts of a sample become claims and contexts on the wire."""
 
 import hashlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragstone.language import fold
-from ragstone.metrics.base import Claim, ClaimList, Need, Side
+from ragstone.metrics.needs import Claim, ClaimList, Need, Side
 from ragstone.questions.base import Kind, Question
 from ragstone.types import Language, Sample
 
@@ -20,7 +20,7 @@ class Case:
     repeat: int = 0
 
 
-Resolving = Generator[list[Need | Question], list[Any], Any]
+Resolving = Generator[Sequence[Need | Question], list[Any], Any]
 
 
 class Plan(Protocol):

@@ -2,14 +2,14 @@
 
 import hashlib
 
-from ragstone.metrics.base import (
+from ragstone.metrics.base import reference_text, until_failed
+from ragstone.metrics.needs import (
     Checked,
     CheckedClaims,
     ClaimList,
     Claims,
     Cosine,
     Cosines,
-    Failed,
     Finding,
     Inverted,
     Matched,
@@ -20,12 +20,10 @@ from ragstone.metrics.base import (
     ReverseQuestion,
     ReverseQuestions,
     Side,
-    reference_text,
-    until_failed,
 )
 from ragstone.plans.base import Case, Resolving, SentContexts, claim_list, numbered, sent_contexts
 from ragstone.questions import check_claims, cosine, invert_answer, match_claims, rate_contexts, split_claims
-from ragstone.questions.base import Kind, ask
+from ragstone.questions.base import Failed, Kind, ask
 from ragstone.types import Sample
 
 name = "separate"

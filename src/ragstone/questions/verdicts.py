@@ -6,7 +6,6 @@ A verdict that could be read two ways is not read: asking once more is cheap, a 
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import Literal
 
 Verdict = str | int | bool
@@ -20,11 +19,14 @@ _SUPPORT = (
     "支持|支撑|有依据|有据|有据可查|推出|推断出|印证|证实|蕴含|成立"
 )
 _CONFLICT = (
-    "contradicted|contradicts|contradictory|contradiction|contradicting|contradict|refuted|refutes|disproved|conflicting|conflicts|conflict|"
-    "矛盾|冲突|相矛盾|相冲突|抵触|相反|反驳|推翻"
+    "contradicted|contradicts|contradictory|contradiction|contradicting|contradict|refuted|refutes|disproved|conflicting|conflicts|"
+    "conflict|矛盾|冲突|相矛盾|相冲突|抵触|相反|反驳|推翻"
 )
 _WRONG = "incorrect|wrong|inconsistent|不正确|错误|错|不一致|不符|不相符|不符合|有误"
-_UNSUPPORTED = "unsupported|unsubstantiated|unfounded|ungrounded|unverified|unverifiable|no evidence|no support|no basis|无据|无依据|没依据"
+_UNSUPPORTED = (
+    "unsupported|unsubstantiated|unfounded|ungrounded|unverified|unverifiable|no evidence|no support|no basis|"
+    "无据|无依据|没依据|没有依据|没有根据|没有证据|毫无依据"
+)
 _SAID = "found|mentioned|stated|included|present|contained|提及|提到|找到|包含|说明|写明|涉及|涵盖|出现|检索到"
 _UNSAID = "absent|missing|omitted|no mention|缺失|缺少|缺|遗漏|漏掉|漏"
 _UNKNOWN = (
@@ -32,11 +34,12 @@ _UNKNOWN = (
     "not enough evidence|insufficient information|insufficient info|insufficient evidence|no information|nei|can not tell|can not say|"
     "can not determine|can not be determined|can not judge|can not be judged|can not be verified|can not verify|unable to determine|"
     "unable to judge|unable to verify|neither supported nor contradicted|"
-    "未知|不知道|不清楚|不得而知|无从得知|无法得知|无法判断|无从判断|不能判断|难以判断|判断不了|无法判定|无法确定|不能确定|无法确认|"
-    "无法验证|无法证实|无法核实|无法推断|无法推出|推不出|信息不足|证据不足|依据不足|不足以判断|查无|查不到|找不到|既不支持也不矛盾"
+    "未知|不知道|不清楚|不得而知|无从得知|无法得知|无法判断|无从判断|不能判断|难以判断|判断不了|无法判定|无法确定|不能确定|"
+    "无法确认|无法验证|无法证实|无法核实|无法推断|无法推出|推不出|信息不足|证据不足|依据不足|不足以判断|查无|查不到|找不到|"
+    "既不支持也不矛盾"
 )
 _USEFUL = "useful|relevant|helpful|related|有用|相关|有帮助|有关|有价值"
-_USELESS = "useless|irrelevant|unrelated|unhelpful|no use|无用|没用|无关|无帮助|没帮助"
+_USELESS = "useless|irrelevant|unrelated|unhelpful|no use|无用|没用|没有用|无关|无帮助|没帮助|没有帮助|没有价值|毫无用处|毫无帮助"
 _COVERED = "covered|covers|matched|matches|覆盖|覆盖到|命中|对应|匹配|有"
 _NOT_COVERED = "uncovered|unmatched|无"
 
@@ -82,16 +85,25 @@ _TABLES: dict[Vocabulary, list[tuple[str, Verdict, Verdict | None]]] = {
 }
 _GOOD: frozenset[Verdict] = frozenset({"supported", "covered", 1})
 # words too short or too common to stand before a sentence: "no doubt", "right or wrong", "support is lacking", "对不起"
-_BARE = frozenset(f"{_YES}|{_NO}|support|contradict|conflict|wrong|incorrect|missing|absent|有|无|缺|漏|错|推出|成立|明确|refusal".split("|"))
-_LEAD = re.compile(
-    r"(?:(?:the |my |final )*(?:verdict|answer|label|judge?ment|result|conclusion)(?: is)? ?[:=]? |(?:最终)?(?:判定|结论|判断|结果|答案|判决)(?:结果)?(?:为|是)?[:=]? ?)"
+_BARE = frozenset(
+    f"{_YES}|{_NO}|support|contradict|conflict|wrong|incorrect|missing|absent|refusal|有|无|缺|漏|错|推出|成立|明确".split("|")
 )
-_SUBJECT = re.compile(r"(?:(?:it|this|that|(?:the |this )?(?:claim|statement|context|chunk|point)) )?(?:is|was|are|were|has been|does|do|did|can be|could be) ")
-_ADVERB = r"(?:fully|completely|entirely|clearly|directly|explicitly|well|definitely|indeed|actually|strongly|been|be|being|mentioned as) "
+_LEAD = re.compile(
+    r"(?:the |my |final )*(?:verdict|answer|label|judge?ment|result|conclusion)(?: is)? ?[:=]? |"
+    r"(?:最终)?(?:判定|结论|判断|结果|答案|判决)(?:结果)?(?:为|是)?[:=]? ?"
+)
+_SUBJECT = re.compile(
+    r"(?:(?:it|this|that|(?:the |this )?(?:claim|statement|context|chunk|point)) )?"
+    r"(?:is|was|are|were|has been|does|do|did|can be|could be) "
+)
+_ADVERB = r"(?:fully|completely|entirely|clearly|directly|explicitly|well|definitely|indeed|actually|really|strongly|been|be|being) "
 _NOT = re.compile(rf"(?:(?:is|was|are|does|do|did|can|could|has|have) )?(?:not|never|non) (?:{_ADVERB})*")
 _ADVERBS = re.compile(rf"(?:{_ADVERB})+")
 _NOT_ZH = re.compile(r"(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|任何|直接|明确|能)*")
-_ADVERBS_ZH = re.compile(r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|有|与上下文|与参考答案|与资料|上下文|存在)+")
+_ADVERBS_ZH = re.compile(
+    r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|有|存在|"
+    r"与上下文|与参考答案|与资料|与问题|对问题|上下文)+"
+)
 _HEDGE = re.compile(
     r"\b(?:but|however|though|although|except|unless|partial|partially|partly|part|maybe|perhaps|possibly|probably|likely|unlikely|unclear|"
     r"unsure|uncertain|almost|mostly|somewhat|half|depends|only|otherwise|debatable|borderline)\b|"
@@ -194,4 +206,7 @@ def _harmless(rest: str, verdict: Verdict, bare: bool, vocabulary: Vocabulary) -
     if re.match(r"\d", explained) or (other is not None and other[0] != verdict):
         return False
     first = explained if mark is None else explained[:12]
-    return verdict not in _GOOD or not _DENIAL.match(first) and (mark is not None or not _DENIAL.search(_CLAUSE.split(first)[0]))
+    if verdict not in _GOOD:
+        return True
+    denied = _DENIAL.match(first) if mark else _DENIAL.search(_CLAUSE.split(first)[0])
+    return denied is None

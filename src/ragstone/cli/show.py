@@ -1,0 +1,104 @@
+"""`ragstone show RUN [SAMPLE_ID]`: a run in one table, what failed in it, or one of its samples opened up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragstone.results import Run
+    from ragstone.types import Language
+
+RAW_SHOWN = 160
+"""Characters of a failed cell's raw reply in the list of failed cells; the sample's page with --raw has all of it."""
+
+
+def command(
+    ctx: typer.Context,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="show.option_run")],
+    sample_id: Annotated[str | None, typer.Argument(metavar="SAMPLE_ID", help="show.option_sample_id")] = None,
+    worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="show.option_worst")] = 10,
+    by: Annotated[str | None, typer.Option("--by", metavar="KEY", help="show.option_by")] = None,
+    cluster: Annotated[str | None, typer.Option("--cluster", metavar="KEY", help="show.option_cluster")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="show.option_failed")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="show.option_raw")] = False,
+    json: Annotated[bool, typer.Option("--json", help="show.option_json")] = False,
+    min_coverage: Annotated[
+        float | None, typer.Option("--min-coverage", metavar="X", min=0, max=1, help="show.option_min_coverage")
+    ] = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
+) -> None:
+    """Show a run; exits 0 even where coverage is low."""
+    from ragstone.cli.help import language_of
+    from ragstone.errors import ConfigError
+    from ragstone.results import load
+    from ragstone.text import say, screen_language
+
+    screen = screen_language(lang) if lang else language_of(ctx)
+    if cluster is not None:
+        raise ConfigError(say("show.cluster_later", screen))
+    found = load(run)
+    if sample_id is not None:
+        _show_sample(found, sample_id, screen, raw=raw, json=json)
+    else:
+        _show_run(found, screen, {"by": by, "worst": worst, "min_coverage": min_coverage}, failed=failed, json=json)
+
+
+def _show_sample(run: Run, sample_id: str, lang: Language, *, raw: bool, json: bool) -> None:
+    from ragstone.cli.output import print_document
+    from ragstone.cli.sample_view import sample_document, sample_page
+
+    document = sample_document(run, sample_id) if json else None
+    if document is None:
+        print(sample_page(run, sample_id, lang, raw=raw))  # raises for an unknown id
+        return
+    if raw:
+        document["replies"] = list(run.replies({key for row in document["scores"] for key in row.get("questions") or ()}).values())
+    print_document({"run": run.facts().to_dict(), **document})
+
+
+def _show_run(run: Run, lang: Language, wanted: dict[str, Any], *, failed: bool, json: bool) -> None:
+    summary = run.summary(**wanted)
+    if json:
+        from ragstone.cli.output import print_document
+
+        print_document({**summary.to_dict(), **({"failed_cells": _failed_cells(run)} if failed else {})})
+        return
+    from ragstone.cli.tables import slice_table, summary_table, worst_list
+
+    tail = _failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"])
+    parts = ["\n".join(lines) for lines in (slice_table(summary.slices, lang), list(tail)) if lines]
+    print("\n\n".join([summary_table(summary, lang), *parts]))
+
+
+def _failed_cells(run: Run) -> list[dict[str, Any]]:
+    rows = run.failed_rows()
+    replies = run.replies({key for row in rows for key in row.get("questions") or ()})
+    return [
+        {
+            **{name: row[name] for name in ("sample_id", "metric", "reason")},
+            "replies": [replies[key] for key in row.get("questions") or () if key in replies],
+        }
+        for row in rows
+    ]
+
+
+def _failed_list(run: Run, lang: Language) -> Iterator[str]:
+    """The reply that spoiled a cell is the last one asked for it."""
+    from ragstone.cli.numbers import metric_label
+    from ragstone.cli.plain import folded, one_line
+    from ragstone.cli.sample_view import reply_text
+    from ragstone.text import say
+
+    cells = _failed_cells(run)
+    yield say("show.failed", lang, count=len(cells)) if cells else say("show.none_failed", lang)
+    for cell in cells:
+        yield from folded(f"{one_line(cell['sample_id'])} · {metric_label(cell['metric'], lang)} · {one_line(cell['reason'])}", first="  ")
+        if cell["replies"]:
+            reply = cell["replies"][-1]
+            text = one_line(reply_text(reply, lang))
+            shown = text[:RAW_SHOWN] + ("…" if len(text) > RAW_SHOWN else "")
+            yield from folded(f"{one_line(reply.get('kind', '?'))}: {shown}", first="      ")

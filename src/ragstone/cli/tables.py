@@ -1,0 +1,189 @@
+"""A run's summary as text of at most 80 columns, plain and aligned, in Chinese or English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragstone.cli.chain import chain_diagram
+from ragstone.cli.numbers import metric_label, number, percent, ratio
+from ragstone.cli.plain import clip, folded, one_line, table
+from ragstone.cli.width import width
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.analysis.summary import MetricSummary, Slice, Summary, WorstCell
+    from ragstone.types import Language
+
+COLUMNS = 80
+CLAIMS_SHOWN = 3
+"""Lost claims shown under one of the lowest scores; the sample's own page has them all."""
+
+
+def summary_table(summary: Summary, lang: Language, *, chain: bool = True) -> str:
+    """Return the table of a run: means with n/total, what is missing and why, the chain, and what the numbers were made with.
+
+    The signature stands on one line, however long, so that it can be searched for and copied.
+    """
+    lines = [*_notice(summary, lang), *_heading(summary, lang), "", *metric_table(summary.metrics, lang)]
+    lines += [*folded(summary.run.signature or say("show.signature_unknown", lang), 10**6), *_names(summary, lang)]
+    lines += _block(_warnings(summary, lang)) + _block(_missing(summary, lang)) + _block(_apart(summary, lang))
+    lines += _block(chain_diagram(summary, lang)) if chain else []
+    lines += _block(_cost(summary, lang)) + _block(_notice(summary, lang))
+    return "\n".join(lines)
+
+
+def print_summary(summary: Summary, lang: Language, *, chain: bool = True) -> None:
+    """Print `summary_table`."""
+    print(summary_table(summary, lang, chain=chain))
+
+
+def metric_table(metrics: Iterable[MetricSummary], lang: Language) -> list[str]:
+    """Return a line a metric: mean, n/total, failed, not applicable, coverage, bounds, level."""
+    names = ("metric", "mean", "count", "failed", "not_applicable", "coverage", "bounds", "level")
+    rows = [[say(f"show.column_{name}", lang) for name in names]]
+    for m in metrics:
+        low, high = m.bounds
+        bounds = number(None) if low is None else f"{number(low)}–{number(high)}"
+        level = say(f"show.level_{m.level}", lang) if m.level else number(None)
+        counts = [f"{m.n}/{m.total}", str(m.failed), str(m.not_applicable), percent(m.coverage)]
+        rows.append([metric_label(m.metric, lang), number(m.mean), *counts, bounds, level])
+    return table(rows, "lrrrrrrl", COLUMNS)
+
+
+def slice_table(slices: tuple[Slice, ...], lang: Language) -> list[str]:
+    """Return a line a slice with the mean and n/total of every metric; metrics that do not fit go into further tables below."""
+    if not slices:
+        return []
+    labels = [say("show.slice", lang, name=one_line(slices[0].key))] + [_slice_label(s, lang) for s in slices]
+    columns = [[say("show.column_samples", lang)] + [str(s.samples) for s in slices]]
+    metrics = [
+        [metric_label(m.metric, lang)] + [ratio(s.metrics[i]) if s.metrics[i].total else number(None) for s in slices]
+        for i, m in enumerate(slices[0].metrics)
+    ]
+    lines: list[str] = []
+    for group in _groups(metrics, COLUMNS - min(24, max(map(width, labels))) - 9):
+        rows = [list(row) for row in zip(*[labels, *columns, *group], strict=True)]
+        lines += _block(table([[clip(row[0], 24), *row[1:]] for row in rows], "l" + "r" * (len(rows[0]) - 1), COLUMNS))
+    if any(s.small for s in slices):
+        lines += ["", say("show.small_slices", lang)]
+    return lines[1:]
+
+
+def worst_list(worst: Iterable[WorstCell], lang: Language, wanted: int) -> list[str]:
+    """Return the lowest scores with the lines that cost them points; perfect scores are no bad ones and are left out."""
+    cells = [cell for cell in worst if cell.value < 1]
+    if not cells:
+        return [say("show.nothing_lost", lang)] if wanted else []
+    lines = [say("show.worst", lang, count=len(cells))]
+    for cell in cells:
+        lines += folded(f"{metric_label(cell.metric, lang)}  {one_line(cell.sample_id)}", COLUMNS, f"  {number(cell.value)}  ")
+        for claim in cell.claims[:CLAIMS_SHOWN]:
+            lines.append(clip_line(claim_text(claim, lang), 9))
+        if len(cell.claims) > CLAIMS_SHOWN:
+            lines.append(" " * 9 + say("show.more_claims", lang, count=len(cell.claims) - CLAIMS_SHOWN))
+    return lines
+
+
+def claim_text(line: dict[str, Any], lang: Language) -> str:
+    """Return a verdict line on one line: its id, the verdict in words, its text."""
+    return f"{one_line(line.get('id', '?'))} {verdict_word(line.get('verdict'), lang)}: {one_line(line.get('text', ''))}"
+
+
+def clip_line(text: str, indent: int) -> str:
+    """Return a text on one line behind `indent` blanks, cut at the right edge."""
+    return " " * indent + clip(text, COLUMNS - indent)
+
+
+def verdict_word(word: object, lang: Language) -> str:
+    """Return a verdict word in the language of the screen; an unknown one as it is."""
+    return say(f"show.verdict_{word}", lang) if word in VERDICTS else one_line(word)
+
+
+VERDICTS = frozenset("supported contradicted not_found useful not_useful covered missing committal noncommittal found".split())  # noqa: SIM905
+
+
+def _block(lines: Iterable[str]) -> list[str]:
+    lines = list(lines)
+    return ["", *lines] if lines else []
+
+
+def _notice(summary: Summary, lang: Language) -> list[str]:
+    return folded(say("show.notice", lang, text=say("judges.smoke_test", lang)), COLUMNS) if summary.run.notice else []
+
+
+def _heading(summary: Summary, lang: Language) -> list[str]:
+    name = summary.run.path or summary.run.run_id
+    count = say("show.samples", lang, count=summary.samples)
+    return folded(f"{one_line(name)} · {count}" if name else count, COLUMNS)
+
+
+def _names(summary: Summary, lang: Language) -> list[str]:
+    """In Chinese: which name of files and flags each Chinese name stands for."""
+    names = [(metric_label(m.metric, lang), one_line(m.metric)) for m in summary.metrics]
+    pairs = [f"{shown} = {name}" for shown, name in names if shown != name]
+    lines: list[str] = []
+    for pair in pairs:
+        if lines and width(lines[-1]) + width(pair) + 2 <= COLUMNS:
+            lines[-1] += "，" + pair
+        else:
+            lines += folded(pair, COLUMNS)
+    return _block(lines)
+
+
+def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
+    for warning in summary.warnings:
+        yield from folded(say(f"show.warning_{warning.code}", lang, **dict(warning.values)), COLUMNS, "! ")
+    for m in summary.metrics:
+        if m.coverage is not None and m.coverage < summary.min_coverage:
+            values = {"metric": metric_label(m.metric, lang), "coverage": percent(m.coverage), "limit": percent(summary.min_coverage)}
+            yield from folded(say("show.low_coverage", lang, **values), COLUMNS, "! ")
+
+
+def _missing(summary: Summary, lang: Language) -> Iterator[str]:
+    found = [m for m in summary.metrics if m.reasons]
+    if found:
+        yield say("show.missing", lang)
+    for m in found:
+        reasons = ", ".join(f"{one_line(reason)} {count}" for reason, count in m.reasons.items())
+        yield from folded(reasons, COLUMNS, f"  {metric_label(m.metric, lang)}: ", indent="    ")
+
+
+def _apart(summary: Summary, lang: Language) -> list[str]:
+    """The samples that should not simply be answered, beside the table that counts them too."""
+    if not summary.apart:
+        return []
+    rows = [[say("show.column_metric", lang), *(say(f"show.apart_{part.value}", lang, count=part.samples) for part in summary.apart)]]
+    for m in summary.metrics:
+        found = ({other.metric: other for other in part.metrics}.get(m.metric) for part in summary.apart)
+        rows.append([metric_label(m.metric, lang), *(ratio(other) if other else number(None) for other in found)])
+    return [*folded(say("show.apart", lang), COLUMNS), *table(rows, "l" + "r" * len(summary.apart), COLUMNS)]
+
+
+def _cost(summary: Summary, lang: Language) -> list[str]:
+    known = {name: value for name, value in summary.run.counts if isinstance(value, int | float)}
+    said = [say(f"show.count_{name}", lang, value=f"{known[name]:,.10g}") for name in COUNTS if known.get(name)]
+    return folded(" · ".join(said), COLUMNS) if said else []
+
+
+COUNTS = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage", "prompt", "completion", "cached", "wall_s")
+"""What a run took, as far as `manifest.json` says; zeros are left out."""
+
+
+def _slice_label(part: Slice, lang: Language) -> str:
+    value = say("show.no_value", lang) if part.value is None else one_line(part.value)
+    return value + (" *" if part.small else "")
+
+
+def _groups(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
+    group: list[list[str]] = []
+    used = 0
+    for column in columns:
+        wide = max(map(width, column)) + 2
+        if group and used + wide > room:
+            yield group
+            group, used = [], 0
+        group.append(column)
+        used += wide
+    if group:
+        yield group

@@ -1,0 +1,47 @@
+"""Reverse questions by rule, for the local judge."""
+
+import re
+
+from ragstone.judge.local_claims import split
+from ragstone.language import refuses, sentences
+from ragstone.types import Language
+
+_ZH_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百千万两]+(?=[天年月日元个小时次周])")
+_EN_NUMBER = re.compile(r"\b[0-9][0-9,.]*\b(?:\s*%)?")
+_ZH_TOPIC = re.compile(r"^(.{2,30}?)(?=[是为有须应可不]|包括|享有|需要)")
+_EN_TOPIC = re.compile(r"^(.{3,80}?)\s+(?=(?:is|are|was|were|has|have|gets?|must|can|may|should|includes?|lasts?)\b)", re.IGNORECASE)
+_FORMS: dict[Language, tuple[str, str]] = {"zh": ("关于{topic}有什么规定？", "{topic}？"), "en": ("What about {topic}?", "{topic}?")}
+LONGEST = 200
+"""Most characters of a topic."""
+
+
+def invert(answer: str, count: int, lang: Language) -> list[dict[str, object]]:
+    """Return `count` questions the answer could answer, all flagged noncommittal if it refuses and states nothing.
+
+    A statement becomes a question by asking for its first number, else about its subject; the statements are taken in
+    turn, and again with another wording when there are fewer of them than questions.
+    """
+    stated = [claim["text"] for claim in split(answer, "answer", lang)]
+    noncommittal = not stated and refuses(answer)
+    topics = stated or sentences(answer) or [answer]
+    questions = [_question(topics[i % len(topics)], i // len(topics), lang) for i in range(count)]
+    return [{"question": question, "noncommittal": noncommittal} for question in questions]
+
+
+def _question(statement: str, turn: int, lang: Language) -> str:
+    bare = statement.strip(" 。.！!？?；;")[:LONGEST] or statement.strip()
+    asked = _ask_number(bare, lang)
+    subject = (_ZH_TOPIC if lang == "zh" else _EN_TOPIC).match(bare)
+    about, plain = _FORMS[lang]
+    wordings = [asked] if asked else []
+    wordings += [about.replace("{topic}", subject[1])] if subject else []
+    wordings += [plain.replace("{topic}", bare)]
+    return wordings[turn % len(wordings)]
+
+
+def _ask_number(statement: str, lang: Language) -> str | None:
+    if lang == "zh":
+        asked, found = _ZH_NUMBER.subn("多少", statement, count=1)
+        return f"{asked}？" if found else None
+    asked, found = _EN_NUMBER.subn("how many", statement, count=1)
+    return f"{asked}?" if found else None

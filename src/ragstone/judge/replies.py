@@ -1,0 +1,92 @@
+"""Reads the body of a chat completion: its text, why it ended, what it cost. What the text says is read elsewhere."""
+
+from dataclasses import dataclass
+from typing import Any
+
+_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "max_length"})
+_BLOCKED = frozenset({"content_filter", "sensitive", "safety", "prohibited_content", "recitation"})
+_BROKEN = frozenset({"network_error", "insufficient_system_resource", "error"})
+_THOUGHT = frozenset({"reasoning", "thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A chat completion. `text` is None when `word` says why there is none to read."""
+
+    text: str | None = None
+    word: str | None = None
+    """truncated, blocked, empty_reply, server_error (the model broke off) or bad_reply (no chat completion)."""
+    usage: dict[str, Any] | None = None
+
+
+def read_completion(data: dict[str, Any]) -> Completion:
+    """Read the first choice. A reply cut by length is `truncated` whatever it holds; reasoning is never taken as the reply."""
+    usage = read_usage(data.get("usage"))
+    choices = data.get("choices")
+    if not isinstance(choices, list):
+        return Completion(word="empty_reply" if "choices" in data else "bad_reply", usage=usage)
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = _text(message.get("content"))
+    word = _ending(choice.get("finish_reason"), message, text)
+    return Completion(None if word else text, word, usage)
+
+
+def _ending(finish: Any, message: dict[str, Any], text: str) -> str | None:
+    reason = finish.lower() if isinstance(finish, str) else ""
+    if reason in _CUT:
+        return "truncated"
+    if reason in _BLOCKED or (message.get("refusal") and not text.strip()):
+        return "blocked"
+    if reason in _BROKEN:
+        return "server_error"
+    return None if text.strip() else "empty_reply"
+
+
+def _text(content: Any) -> str:
+    """The text of a reply given as a string or as a list of parts; broken surrogates, which no file can hold, replaced."""
+    if isinstance(content, list):
+        content = "".join(_part(part) for part in content)
+    if not isinstance(content, str):
+        return ""
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        return content.encode("utf-8", "replace").decode()
+    return content
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, dict):
+        part = "" if part.get("type") in _THOUGHT else part.get("text")
+    return part if isinstance(part, str) else ""
+
+
+def read_usage(usage: Any) -> dict[str, Any] | None:
+    """Return prompt, completion and cached tokens under our names, each None where unknown; None if nothing is told."""
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    told = {
+        "prompt_tokens": _count(usage.get("prompt_tokens"), usage.get("input_tokens")),
+        "completion_tokens": _count(usage.get("completion_tokens"), usage.get("output_tokens")),
+        "cached_tokens": _count(details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens")),
+    }
+    return told if any(v is not None for v in told.values()) else None
+
+
+def add_usage(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the tokens of two tries of one question together: a cut or empty reply is paid for as well."""
+    if one is None or other is None:
+        return one or other
+    return {name: _sum(one[name], other[name]) for name in one}
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None and b is None else (a or 0) + (b or 0)
+
+
+def _count(*given: Any) -> int | None:
+    return next((int(v) for v in given if isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v < 2**53), None)

@@ -1,0 +1,113 @@
+"""Kind `check_claims`: each claim checked against all contexts."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ragstone.language import fold
+from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Reading, Slot
+from ragstone.questions.exchange import Asker, Items, Talk, as_items, by_halves, complete, ids_of, in_groups, settle, together
+from ragstone.questions.reading import VerdictList, clean, read_ids, read_verdicts
+from ragstone.questions.schemas import IDS, INTEGER, TEXT, record, records, words
+from ragstone.questions.verdicts import Verdict
+from ragstone.types import Language
+
+WORDS = ("supported", "contradicted", "not_found")
+"""Verdicts, the one that wins over the others first."""
+
+LINES = records(id=INTEGER, evidence=IDS, quote=TEXT, reason=TEXT, verdict=words(*WORDS))
+"""Schema of the verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """What the contexts say of one claim."""
+
+    verdict: str
+    """supported | contradicted | not_found."""
+    evidence: tuple[int, ...] = ()
+    """Ids of the contexts it rests on."""
+    quote: str | None = None
+    """Piece of the evidence, as the judge wrote it down."""
+    reason: str | None = None
+    unverified: bool = False
+    """True if the quote stands in no context."""
+
+
+def check_lines(input: dict[str, Any], name: str) -> VerdictList:
+    """What a reply must hold for the claims of the user JSON; `name` is the reply's list."""
+    return VerdictList(name, ids_of(input, "claims"), "check", partial(_line, set(ids_of(input, "contexts"))))
+
+
+def _line(contexts: set[int], item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+    evidence = read_ids(item.get("evidence"), contexts)
+    return {"evidence": evidence, "quote": clean(item.get("quote")), "reason": clean(item.get("reason")), "verdict": verdict}
+
+
+def _read(input: dict[str, Any], raw: str) -> Reading:
+    return read_verdicts(input, raw, check_lines(input, "verdicts"))
+
+
+KIND = Kind("check_claims", 1, record(verdicts=LINES), _read)
+
+
+def ask(
+    contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]], *, language: Language, repeat: int
+) -> Talk[dict[int, ClaimVerdict] | Failed]:
+    """Check claims against contexts, given as (id, text).
+
+    More than MAX_CLAIMS claims or MAX_CONTEXTS contexts are asked in groups, all at once. Over groups of contexts
+    supported anywhere wins over contradicted anywhere, that over not_found. Without contexts nothing is asked.
+    """
+    if not contexts:
+        return {id: ClaimVerdict("not_found") for id, _ in claims}
+    asker = Asker(KIND, language, repeat)
+    groups = [contexts[i : i + MAX_CONTEXTS] for i in range(0, len(contexts), MAX_CONTEXTS)]
+    parts = yield from together([in_groups(claims, MAX_CLAIMS, partial(_part, asker, group)) for group in groups])
+    if isinstance(parts, Failed):
+        return parts
+    lines = merged([{slot: line for items in part for slot, line in items.items()} for part in parts])
+    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts) for id, _ in claims}
+
+
+def _part(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
+    """One group of claims; a single claim whose reply is truncated is checked against halves of the contexts."""
+    if len(claims) > 1:
+        return (yield from _request(asker, contexts, claims))
+    parts = yield from by_halves(contexts, lambda some: _request(asker, some, claims))
+    return parts if isinstance(parts, Failed) else merged(parts)
+
+
+def _request(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
+    def asking(some: Iterable[tuple[int, str]]) -> dict[str, Any]:
+        return {"contexts": as_items(contexts), "claims": as_items(list(some))}
+
+    def narrow(missing: Sequence[Slot]) -> dict[str, Any]:
+        wanted = {id for _, id in missing}
+        return asking(claim for claim in claims if claim[0] in wanted)
+
+    return settle(asker, asking(claims), narrow)
+
+
+def merged(parts: Sequence[Items]) -> Items:
+    """Join verdicts on the same claims by groups of contexts; a claim that a group left without one stays without."""
+    if len(parts) == 1:
+        return parts[0]
+    common = [slot for slot in parts[0] if all(slot in part for part in parts)]
+    return {slot: _strongest([part[slot] for part in parts]) for slot in common}
+
+
+def _strongest(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    best = min((line["verdict"] for line in lines), key=WORDS.index)
+    agreeing = [line for line in lines if line["verdict"] == best]
+    return {**agreeing[0], "evidence": sorted({id for line in agreeing for id in line["evidence"]})}
+
+
+def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]]) -> ClaimVerdict:
+    """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, else in any context."""
+    pieces = [piece for part in re.split(r"…|\.{3,}", line["quote"] or "") if (piece := fold(part))]
+    texts = sorted(contexts, key=lambda context: context[0] not in line["evidence"])
+    found = not pieces or any(all(piece in fold(text) for piece in pieces) for _, text in texts)
+    return ClaimVerdict(line["verdict"], tuple(line["evidence"]), line["quote"] if pieces else None, line["reason"], not found)

@@ -1,0 +1,62 @@
+"""Kind `rate_contexts`: is each context useful for answering the question as the yardstick does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.questions.base import MAX_CONTEXTS, Failed, Kind, Reading, Slot
+from ragstone.questions.exchange import Asker, Items, Talk, as_items, complete, ids_of, in_groups, settle
+from ragstone.questions.reading import VerdictList, clean, read_verdicts
+from ragstone.questions.schemas import INTEGER, TEXT, record, records
+from ragstone.questions.verdicts import Verdict
+from ragstone.types import Language
+
+LINES = records(id=INTEGER, reason=TEXT, verdict={"type": "integer", "enum": [1, 0]})
+"""Schema of the verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextVerdict:
+    """Whether one context is useful."""
+
+    useful: bool
+    reason: str | None = None
+
+
+def rate_lines(input: dict[str, Any], name: str) -> VerdictList:
+    """What a reply must hold for the contexts of the user JSON; `name` is the reply's list."""
+    return VerdictList(name, ids_of(input, "contexts"), "useful", _line)
+
+
+def _line(item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+    return {"reason": clean(item.get("reason")), "verdict": verdict}
+
+
+def _read(input: dict[str, Any], raw: str) -> Reading:
+    return read_verdicts(input, raw, rate_lines(input, "verdicts"))
+
+
+KIND = Kind("rate_contexts", 1, record(verdicts=LINES), _read)
+
+
+def ask(
+    contexts: Sequence[tuple[int, str]], question: str | None, reference: str | None, *, language: Language, repeat: int
+) -> Talk[dict[int, ContextVerdict] | Failed]:
+    """Rate contexts, given as (id, text) in the order they shall be listed; more than MAX_CONTEXTS are asked in groups."""
+    asker = Asker(KIND, language, repeat)
+
+    def part(some: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
+        def asking(listed: Sequence[tuple[int, str]]) -> dict[str, Any]:
+            return {"contexts": as_items(listed), "question": question or "", "reference": reference or ""}
+
+        def narrow(missing: Sequence[Slot]) -> dict[str, Any]:
+            wanted = {id for _, id in missing}
+            return asking([context for context in some if context[0] in wanted])
+
+        return settle(asker, asking(some), narrow)
+
+    parts = yield from in_groups(contexts, MAX_CONTEXTS, part)
+    if isinstance(parts, Failed):
+        return parts
+    lines = {id: line for items in parts for (_, id), line in items.items()}
+    return complete(len(lines), len(contexts)) or {id: ContextVerdict(lines[id]["verdict"] == 1, lines[id]["reason"]) for id, _ in contexts}

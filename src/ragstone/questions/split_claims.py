@@ -1,0 +1,104 @@
+"""Kind `split_claims`: the claims of an answer or a reference."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ragstone.language import fold, sentences
+from ragstone.questions.base import Failed, Kind, Reading
+from ragstone.questions.exchange import Asker, Talk, by_halves, listen
+from ragstone.questions.reading import Shape, clean, find_reply
+from ragstone.questions.schemas import TEXT, record, records
+from ragstone.questions.verdicts import read_verdict
+from ragstone.types import Language
+
+MARKERS: dict[Language, str] = {"zh": "【行为】", "en": "[behaviour] "}
+"""What a claim about behaviour begins with."""
+
+_MARKER = re.compile(r"\s*[\[【［]\s*(?:行为|行為|behaviou?r)\s*[\]】］]\s*[:：]?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitClaim:
+    """One claim of a text."""
+
+    text: str
+    anchor: str | None = None
+    """Verbatim piece of the text the claim comes from."""
+    behaviour: bool = False
+    """True if it says how to behave (ask back, refuse, name the source, not invent)."""
+
+
+def is_behaviour(text: str) -> bool:
+    """True if a claim begins with a behaviour marker, in whatever spelling."""
+    return _MARKER.match(text) is not None
+
+
+def read_claims(item: Any) -> dict[str, Any] | None:
+    """Return a claim of a reply in wire shape, None if it is blank; a plain string is a claim."""
+    given = item if isinstance(item, dict) else {"text": item}
+    if (text := clean(given["text"])) is None:
+        return None
+    line = {"text": text, "anchor": clean(given.get("anchor"))}
+    return line | {"meta": True} if read_verdict(given.get("meta"), "flag") is True else line
+
+
+def usable(item: Any) -> bool:
+    """True if an item can be a claim: a string, or an object with a text."""
+    return isinstance(item, str) or (isinstance(item, dict) and isinstance(item.get("text"), str))
+
+
+def claims_of(lines: Sequence[dict[str, Any]], source: str, language: Language) -> list[SplitClaim]:
+    """Turn claims in wire shape into records; what only speaks about the material (`meta`) is none."""
+    folded = fold(source)
+    claims = [_claim(line, folded, language) for line in lines if not line.get("meta")]
+    return [claim for claim in claims if claim is not None]
+
+
+def _claim(line: dict[str, Any], folded: str, language: Language) -> SplitClaim | None:
+    text: str = line["text"]
+    marker = _MARKER.match(text)
+    body = text[marker.end() :] if marker else text
+    if not body.strip():
+        return None
+    anchor: str | None = line["anchor"]
+    piece = fold(anchor or "")
+    return SplitClaim(MARKERS[language] + body if marker else body, anchor if piece and piece in folded else None, marker is not None)
+
+
+def _read(input: dict[str, Any], raw: str) -> Reading:
+    found, problem = find_reply(input, raw, Shape({"claims": usable}, every=True))
+    if found is None:
+        return Reading(problem=problem)
+    return Reading({"claims": [line for item in found["claims"] if (line := read_claims(item)) is not None]})
+
+
+KIND = Kind("split_claims", 1, record(claims=records(text=TEXT, anchor=TEXT)), _read)
+
+
+def ask(
+    of: Literal["answer", "reference"], question: str | None, text: str, *, language: Language, repeat: int
+) -> Talk[list[SplitClaim] | Failed]:
+    """Split a text into claims. A reply cut by length is asked for in parts, the text cut at sentence ends."""
+    asker = Asker(KIND, language, repeat)
+
+    def part(pieces: Sequence[str]) -> Talk[list[dict[str, Any]] | Failed]:
+        heard = yield from listen(asker, {"of": of, "question": question or "", "text": "".join(pieces)})
+        return heard if isinstance(heard, Failed) else heard.reading.parsed["claims"]
+
+    if not text.strip():
+        return []
+    parts = yield from by_halves(pieces_of(text), part)
+    return parts if isinstance(parts, Failed) else claims_of([line for lines in parts for line in lines], text, language)
+
+
+def pieces_of(text: str) -> list[str]:
+    """Cut a text before each sentence but the first; the pieces joined are the text."""
+    starts, position = [0], 0
+    for sentence in sentences(text):
+        if (at := text.find(sentence, position)) >= 0:
+            starts.append(at)
+            position = at + len(sentence)
+    starts = [0, *sorted({s for s in starts[2:] if s})]
+    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]

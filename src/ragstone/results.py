@@ -1,0 +1,297 @@
+"""A run as it is read back: scores, samples and manifest of a run folder, or of rows held in memory.
+
+Reading is tolerant: only sample_id, metric, value and status are needed, fields and metrics this version does not know
+are fine, a line that cannot be read is left out and named. What cannot be true (a value of 1.5, "ok" without a value)
+raises RunFolderError with the line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ragstone.analysis.cells import Cells, Notice, RowProblem, checked
+from ragstone.analysis.slices import SampleFacts
+from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
+from ragstone.errors import ConfigError, RunFolderError
+from ragstone.rows import FileLines, Lines, ListLines, Row
+from ragstone.text import say, screen_language
+
+if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
+    from ragstone.types import Sample, Score
+
+SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl"
+
+
+def load(path: str | Path) -> Run:
+    """Return the run of a run folder; its lines are read when they are needed.
+
+    Raises:
+        RunFolderError: there is no such folder, or it holds no scores.
+    """
+    folder = Path(path)
+    if folder.is_file():
+        raise RunFolderError(say("results.not_a_folder", screen_language(), path=folder))
+    if not folder.is_dir():
+        raise RunFolderError(say("results.no_such_folder", screen_language(), path=folder))
+    scores = folder / SCORES
+    if not scores.is_file():
+        found = sorted(entry.name for entry in folder.iterdir())
+        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+        raise RunFolderError(
+            say("results.not_a_run", screen_language(), path=folder, found=shown)
+            if found
+            else say("results.empty_folder", screen_language(), path=folder)
+        )
+    if not scores.stat().st_size:
+        raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
+    manifest, notices = _manifest(folder / MANIFEST)
+    samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
+    return Run(FileLines(scores), samples, manifest, folder, notices, replies)
+
+
+class Run:
+    """Scores of some metrics on some samples, and where they come from."""
+
+    def __init__(
+        self,
+        rows: Lines,
+        samples: Lines | None = None,
+        manifest: Row | None = None,
+        path: Path | None = None,
+        notices: Iterable[Notice] = (),
+        replies: Lines | None = None,
+    ) -> None:
+        """Use `load` or `Run.from_scores`."""
+        self._rows, self._samples, self._notices, self._replies = rows, samples, tuple(notices), replies
+        self.manifest: Row = manifest or {}
+        """What is known of the run; a missing field is unknown."""
+        self.path = path
+        """The run folder; None for rows held in memory."""
+
+    @classmethod
+    def from_scores(cls, rows: Iterable[Row | Score], samples: Iterable[Row | Sample] | None = None, manifest: Row | None = None) -> Run:
+        """Return a run of rows held in memory: the dicts of `scores.jsonl` (or Score records), with samples if there are any.
+
+        Raises:
+            RunFolderError: there are no rows, or one holds what cannot be; the text names it.
+        """
+        lines = ListLines("scores", rows)
+        for _, number, row in lines.read([]):
+            _check(lines.name, number, row)
+        if not lines.rows:
+            raise RunFolderError(say("results.no_rows", screen_language()))
+        return cls(lines, None if samples is None else ListLines("samples", samples), manifest)
+
+    @property
+    def signature(self) -> str | None:
+        """What the numbers depend on, in one line; None = not known."""
+        return _text(self.manifest.get("signature"))
+
+    @property
+    def notice(self) -> str | None:
+        """Why these numbers are no measurement (local judge), in English; None for a real judge."""
+        return say("judges.smoke_test", "en") if self.smoke_test else None
+
+    @property
+    def smoke_test(self) -> bool:
+        """True if the local heuristic judge gave the verdicts."""
+        judge = self.manifest.get("judge")
+        if not isinstance(judge, dict):
+            return judge == "local"
+        return "local" in (judge.get("model"), judge.get("endpoint"))
+
+    @property
+    def scores(self) -> list[Score]:
+        """Every score as a record, in file order; of a doubled cell the last line."""
+        from ragstone.types import Score
+
+        return [_record(Score, self._rows.name, number, _filled(row)) for number, row in self._final().values()]
+
+    @property
+    def samples(self) -> list[Row] | None:
+        """The samples as dicts, in run order; None if the run holds none."""
+        if self._samples is None:
+            return None
+        return list({str(row.get("id", number)): row for _, number, row in self._samples.read([])}.values())
+
+    def summary(self, by: str | None = None, worst: int = 10, min_coverage: float | None = None) -> Summary:
+        """Return the run in numbers.
+
+        Args:
+            by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by.
+            worst: how many of the lowest scores to list.
+            min_coverage: share of cells, failed ones included, that must be ok; unset = the run's own, else 0.95.
+
+        Raises:
+            ConfigError: no sample has the key `by`; the text lists the keys there are.
+            RunFolderError: a line holds what cannot be, or no line can be read.
+        """
+        notices, cells, facts = list(self._notices), Cells(), SampleFacts(by)
+        self._take_samples(cells, facts, notices)
+        if by is not None and by not in facts.keys:
+            raise ConfigError(_unknown_key(by, facts.keys))
+        held = 0
+        for place, number, row in self._rows.read(notices):
+            try:
+                cells.add(row, place)
+            except RowProblem as bad:
+                raise _at(self._rows.name, number, bad) from bad
+            held += 1
+        if not held:
+            raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._rows.name))
+        limit = self._min_coverage() if min_coverage is None else min_coverage
+        return summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
+
+    def rows_of(self, sample_id: str) -> list[Row]:
+        """Return the score rows of one sample, of a doubled cell the last; [] for an unknown id."""
+        return [row for _, row in self._final(sample_id).values()]
+
+    def sample(self, sample_id: str) -> Row | None:
+        """Return one sample as a dict; None if the run does not hold it."""
+        found = None
+        for _, _, row in self._samples.read([]) if self._samples else ():
+            if str(row.get("id")) == sample_id:
+                found = row
+        return found
+
+    def failed_rows(self) -> list[Row]:
+        """Return one row a failed cell, in run order: its first failed repeat, or a bare row where a promised one is missing."""
+        cells = Cells()
+        self._take_samples(cells, SampleFacts(), [])
+        for place, _, row in self._rows.read([]):
+            cells.add(row, place)
+        return list(_failed(cells, self._rows))
+
+    def replies(self, keys: Collection[str]) -> dict[str, Row]:
+        """Return the stored replies of some question keys; of a key with several lines the last. {} if the run holds none."""
+        if not keys or self._replies is None:
+            return {}
+        return {row["key"]: row for _, _, row in self._replies.read([]) if row.get("key") in keys}
+
+    def in_memory(self) -> Run:
+        """Return the same run without its folder, which may go away then."""
+        rows, samples, replies = (
+            lines and ListLines(lines.name, (row for *_, row in lines.read([]))) for lines in (self._rows, self._samples, self._replies)
+        )
+        return Run(rows or ListLines(SCORES, ()), samples, self.manifest, None, self._notices, replies)
+
+    def nearest_ids(self, sample_id: str, most: int = 3) -> list[str]:
+        """Return the ids of the run most like `sample_id`, likest first."""
+        ids = dict.fromkeys(str(row.get("sample_id")) for _, _, row in self._rows.read([]))
+        return difflib.get_close_matches(sample_id, ids, n=most, cutoff=0.5) or list(ids)[:most]
+
+    def _take_samples(self, cells: Cells, facts: SampleFacts, notices: list[Notice]) -> None:
+        if self._samples is None:
+            return
+        for _, number, row in self._samples.read(notices):
+            if row.get("id") in (None, ""):
+                notices.append(Notice("sample_without_id", (("line", number),)))
+                continue
+            facts.add(cells.number(str(row["id"])), row)
+        cells.promise(_names(self.manifest.get("metrics")))
+
+    def _final(self, sample_id: str | None = None) -> dict[tuple[str, str, int], tuple[int, Row]]:
+        found: dict[tuple[str, str, int], tuple[int, Row]] = {}
+        for _, number, row in self._rows.read([]):
+            if sample_id is None or str(row.get("sample_id")) == sample_id:
+                found[_check(self._rows.name, number, row)] = number, row
+        return found
+
+    def _min_coverage(self) -> float:
+        said = self.manifest.get("min_coverage")
+        return float(said) if isinstance(said, int | float) else MIN_COVERAGE
+
+    def facts(self) -> RunFacts:
+        """Return which run this is: path, id, signature, notice, what it took."""
+        known = {name: _text(self.manifest.get(name)) for name in ("run_id", "signature", "created_at", "gold_fingerprint")}
+        return RunFacts(path=str(self.path) if self.path else None, notice=self.notice, counts=tuple(self._counts()), **known)
+
+    def _counts(self) -> Iterator[tuple[str, Any]]:
+        for part in ("counts", "tokens"):
+            held = self.manifest.get(part)
+            yield from held.items() if isinstance(held, dict) else ()
+        if isinstance(seconds := self.manifest.get("wall_s"), int | float):
+            yield "wall_s", seconds
+
+
+# ------------------------------------------------------------------ rows
+def _check(name: str, number: int, row: Row) -> tuple[str, str, int]:
+    try:
+        return checked(row)[:3]
+    except RowProblem as bad:
+        raise _at(name, number, bad) from bad
+
+
+def _at(name: str, number: int, bad: RowProblem) -> RunFolderError:
+    return RunFolderError(
+        say(
+            "results.bad_row",
+            screen_language(),
+            file=name,
+            line=number,
+            problem=say(f"results.row_{bad.code}", screen_language(), value=bad.value),
+        )
+    )
+
+
+def _filled(row: Row) -> Row:
+    """Fill in what a hand-made row may leave out and a record may not."""
+    row = {**row, "sample_id": str(row["sample_id"]), "repeat": row.get("repeat") or 0}
+    row |= {name: () for name in ("verdicts", "questions") if row.get(name) is None}
+    row["detail"] = row.get("detail") or {}
+    return row if row["status"] == "ok" or row.get("reason") else {**row, "reason": "unknown"}
+
+
+def _record(kind: type[Score], name: str, number: int, row: Row) -> Score:
+    from pydantic import ValidationError
+
+    try:
+        return kind.read(row)
+    except ValidationError as bad:
+        first = bad.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise RunFolderError(say("results.bad_row", screen_language(), file=name, line=number, problem=f"{field}: {first['msg']}")) from bad
+
+
+def _failed(cells: Cells, lines: Lines) -> Iterator[Row]:
+    ids = list(cells.ids)
+    for at, sample_id in enumerate(ids):
+        for column in cells.columns.values():
+            found = cells.outcome(column, at)
+            if found is None or found >= 0 or cells.reason(found)[0] != "failed":
+                continue
+            place = cells.place(column, at)
+            row = {} if place < 0 else lines.at(place)
+            yield {**row, "sample_id": sample_id, "metric": column.metric, "status": "failed", "reason": cells.reason(found)[1]}
+
+
+def _manifest(path: Path) -> tuple[Row, list[Notice]]:
+    if not path.is_file():
+        return {}, [Notice("manifest_missing")]
+    try:
+        found = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError:
+        found = None
+    return (found, []) if isinstance(found, dict) else ({}, [Notice("manifest_unreadable")])
+
+
+def _names(metrics: Any) -> list[str]:
+    return [str(name) for name in metrics] if isinstance(metrics, dict | list) else []
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _unknown_key(by: str, keys: Iterable[str]) -> str:
+    known = ", ".join(keys)
+    return (
+        say("results.unknown_key", screen_language(), wanted=by, keys=known)
+        if known
+        else say("results.no_keys", screen_language(), wanted=by)
+    )

