@@ -66,7 +66,14 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_scores_are_rewritten_in_sample_metric_repeat_order_and_the_last_line_wins(tmp_path: Path) -> None:
-    rows = [cell("s2", "m", 0.1), cell("s1", "n", 0.2), cell("s1", "m", 0.3), cell("s2", "m", 0.9), cell("gone", "m", 0), cell("s1", "old", 0)]
+    rows = [
+        cell("s2", "m", 0.1),
+        cell("s1", "n", 0.2),
+        cell("s1", "m", 0.3),
+        cell("s2", "m", 0.9),
+        cell("gone", "m", 0),
+        cell("s1", "old", 0),
+    ]
     rows += [cell("s1", "m", 0.4, 1)]
     write(tmp_path / SCORES, rows, b'{"torn')
     rewrite_scores(tmp_path, ["s1", "s2", "s3"], ["m", "n"], 2)

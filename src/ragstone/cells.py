@@ -215,8 +215,9 @@ def _is_number(value: Any) -> bool:
 
 def _numbers(cell: Cell) -> tuple[float | None, ...]:
     items = _list(cell)
-    if wrong := next((i for i, item in enumerate(items) if item is not None and not _is_number(item)), None) is not None:
-        raise cell.bad("number_item", number=wrong)
+    for number, item in enumerate(items, 1):
+        if item is not None and not _is_number(item):
+            raise cell.bad("number_item", number=number, found=cell.kind(item))
     return tuple(items)
 
 
@@ -305,7 +306,9 @@ def meta_value(cell: Cell) -> Any:
     Raises:
         BadCell: JSON cannot hold it.
     """
-    return cell.value if isinstance(cell.value, str | int | None) else _storable(cell.value, cell)
+    if isinstance(cell.value, float) and not math.isfinite(cell.value):
+        raise cell.bad("unstorable", reason=cell.value)
+    return cell.value if isinstance(cell.value, str | bool | None) else _storable(cell.value, cell)
 
 
 _READERS: dict[str, Callable[[Cell], Any]] = {

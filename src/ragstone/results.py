@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragstone.analysis.cells import Cells, Notice, RowProblem, checked
+from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
 from ragstone.errors import ConfigError, RunFolderError
-from ragstone.rows import FileLines, Lines, ListLines, Row
+from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
@@ -148,8 +148,15 @@ class Run:
         return summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
 
     def rows_of(self, sample_id: str) -> list[Row]:
-        """Return the score rows of one sample, of a doubled cell the last; [] for an unknown id."""
-        return [row for _, row in self._final(sample_id).values()]
+        """Return the score rows of one sample, of a doubled cell the last; a promised cell without a row as interrupted.
+
+        [] for an unknown id.
+        """
+        rows = [row for _, row in self._final(sample_id).values()]
+        promised = _names(self.manifest.get("metrics")) if self.sample(sample_id) else []
+        missing = set(promised) - {row["metric"] for row in rows}
+        bare = {"sample_id": sample_id, "value": None, "status": INTERRUPTED[0], "reason": INTERRUPTED[1]}
+        return rows + [{**bare, "metric": metric} for metric in promised if metric in missing]
 
     def sample(self, sample_id: str) -> Row | None:
         """Return one sample as a dict; None if the run does not hold it."""

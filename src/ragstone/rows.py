@@ -1,90 +1,152 @@
-"""Rows of a run, in files or in memory, read tolerantly: what cannot be read is left out and named."""
+"""From a row of cells to the fields of a sample, with everything that is wrong with the row."""
 
-from __future__ import annotations
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-import json
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, Protocol
+from ragstone.cells import UNREAD, BadCell, Cell, meta_value, read_cell, size
+from ragstone.columns import NEEDED_BY, Columns
+from ragstone.errors import Problem
+from ragstone.formats import Row
+from ragstone.language import detect
+from ragstone.text import say
+from ragstone.types import Language
 
-import orjson
-
-from ragstone.analysis.cells import Notice
-
-Row = dict[str, Any]
-
-
-class Lines(Protocol):
-    """Rows that can be gone through any number of times; a row's place gets it back."""
-
-    name: str
-
-    def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
-        """Yield (place, line number, row); what had to be left out goes to `notices`."""
-        ...
-
-    def at(self, place: int) -> Row:
-        """Return the row at a place."""
-        ...
+JUDGED = ("question", "answer", "contexts", "reference", "reference_contexts")
+_REFERENCE = ("reference", "reference_points", "reference_alternatives")
 
 
-class ListLines:
-    """Rows held in memory; a place is an index."""
+@dataclass(slots=True)
+class Notes:
+    """What was seen on the way, for the notices: columns in file order, and rows by kind of note."""
 
-    def __init__(self, name: str, rows: Iterable[Any]) -> None:
-        self.name = name
-        self.rows: list[Row] = [row if isinstance(row, dict) else row.to_dict() for row in rows]
-
-    def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
-        """Yield (place, row number, row)."""
-        yield from ((place, place + 1, row) for place, row in enumerate(self.rows))
-
-    def at(self, place: int) -> Row:
-        """Return the row at a place."""
-        return self.rows[place]
+    columns: dict[str, str | None] = field(default_factory=dict)
+    """Column of the file -> field, None = meta."""
+    plain_contexts: list[int] = field(default_factory=list)
+    context_keys: set[str] = field(default_factory=set)
+    doubled: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Columns that hold the same field, with the number of rows that have them."""
 
 
-class FileLines:
-    """Rows of a JSONL file; a place is a byte offset."""
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Reads rows of one source."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+    columns: Columns
+    textual: bool
+    lang: Language
+    max_cell: int
+    notes: Notes
 
-    def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
-        """Yield (byte offset, line number, row); a line that is no JSON object is left out, told by its number."""
-        unread = place = 0
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                row = _parsed(line)
-                if row is not None or line.strip():
-                    if unread:
-                        notices.append(Notice("line_skipped", (("file", self.name), ("line", unread))))
-                    unread = 0 if row is not None else number
-                if row is not None:
-                    yield place, number, row
-                place += len(line)
-        if unread:
-            notices.append(Notice("line_torn", (("file", self.name), ("line", unread))))
+    def read(self, row: Row) -> tuple[dict[str, Any], list[Problem]]:
+        """Return the fields of a row (without a made-up id), and its problems; the fields are usable if there are none."""
+        values: dict[str, Any] = {}
+        origin: dict[str, str] = {}
+        meta: dict[str, Any] = {}
+        problems: list[Problem] = []
+        for column, value in row.cells.items():
+            name = self._field(column)
+            if name is not None and name in origin:
+                problems += self._doubled(row.number, name, origin[name], column)
+                continue
+            try:
+                read = self._cell(name, column, value, row.number)
+            except BadCell as error:
+                problems.append(Problem(str(error) + self._needed_by(name), row.number, column))
+                continue
+            finally:
+                if name is not None:
+                    origin[name] = column
+            if name is None or read is UNREAD:
+                _keep(meta, column, value if read is UNREAD else read, self.textual)
+            elif read is not None:
+                values[name] = read
+        return values, [*problems, *self._finish(values, meta, origin, row.number)]
 
-    def at(self, place: int) -> Row:
-        """Return the row that starts at a byte offset."""
-        with self.path.open("rb") as file:
-            file.seek(place)
-            return _parsed(file.readline()) or {}
+    def _field(self, column: str) -> str | None:
+        if column not in self.notes.columns:
+            self.notes.columns[column] = self.columns.field(column)
+        return self.notes.columns[column]
+
+    def _cell(self, name: str | None, column: str, value: Any, number: int) -> Any:
+        cell = Cell(value, self.textual, self.lang)
+        try:
+            if (length := size(value)) > self.max_cell:
+                raise cell.bad("size", size=f"{length / 1e6:.2f}", limit=f"{self.max_cell / 1e6:g}")
+        except UnicodeEncodeError as error:
+            raise cell.bad("surrogate", position=error.start) from error
+        except RecursionError as error:
+            raise cell.bad("unstorable", reason=error) from error
+        read = meta_value(cell) if name is None else read_cell(name, cell)
+        if name == "contexts" and "plain" in cell.notes:
+            self.notes.plain_contexts.append(number)
+        self.notes.context_keys |= cell.notes.get("context_key", set())
+        return read
+
+    def _doubled(self, number: int, name: str, first: str, second: str) -> list[Problem]:
+        # A table doubles a field in every row: told once.
+        self.notes.doubled[(first, second)] += 1
+        if self.notes.doubled[(first, second)] > 1:
+            return []
+        text = say("samples.doubled_field", self.lang, field=name, first=first, second=second)
+        return [Problem(text, None if self.textual else number, second)]
+
+    def _needed_by(self, name: str | None) -> str:
+        metrics = NEEDED_BY.get(name or "", ())
+        return say("samples.needed_by", self.lang, metrics=", ".join(metrics)) if metrics else ""
+
+    def _finish(self, values: dict[str, Any], meta: dict[str, Any], origin: Mapping[str, str], number: int) -> list[Problem]:
+        problems = []
+        for key, value in values.pop("meta", {}).items():
+            if key in meta and meta[key] != value:
+                problems.append(Problem(say("samples.doubled_meta", self.lang, key=key), number, key))
+            meta[key] = value
+        if meta:
+            values["meta"] = meta
+        problems += self._behavior(values, meta, origin, number)
+        if not problems and not any(values.get(name) is not None for name in ("question", "answer", "contexts", "error")):
+            problems.append(Problem(say("samples.bare_row", self.lang), number))
+        values.setdefault("language", detect(values.get("question"), reference_text(values), values.get("answer")))
+        return problems
+
+    def _behavior(self, values: dict[str, Any], meta: Mapping[str, Any], origin: Mapping[str, str], number: int) -> list[Problem]:
+        answerable = values.pop("answerable", None)
+        given = values.get("expected_behavior")
+        if given is None and meta.get("expected_behavior") is not None:
+            try:
+                given = values["expected_behavior"] = read_cell("expected_behavior", Cell(meta["expected_behavior"], self.textual, self.lang))
+            except BadCell as error:
+                return [Problem(str(error), number, "meta.expected_behavior")]
+        if answerable is None:
+            return []
+        if given is not None and (given == "answer") is not answerable and not (given == "clarify" and answerable):
+            return [Problem(say("samples.behavior_differs", self.lang, behavior=given), number, origin["answerable"])]
+        if not answerable and given is None:
+            values["expected_behavior"] = "refuse"
+        return []
 
 
-def _parsed(line: bytes) -> Row | None:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        row = _mended(line)
-    return row if isinstance(row, dict) else None
+def reference_text(values: Mapping[str, Any]) -> str | None:
+    """Return the text that stands for the reference of a row, whichever column gives it."""
+    if values.get("reference") is not None:
+        return str(values["reference"])
+    return "\n".join(values.get("reference_points") or values.get("reference_alternatives") or ()) or None
 
 
-def _mended(line: bytes) -> Any:
-    """Read what other writers take for JSON: NaN (refused later, with its line) and lone surrogates."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+def judged_columns(values: Mapping[str, Any]) -> set[str]:
+    """Return the judged columns that a row fills; points and alternatives fill `reference`."""
+    filled = {name for name in JUDGED if values.get(name) is not None}
+    return filled | ({"reference"} if any(values.get(name) is not None for name in _REFERENCE) else set())
+
+
+def question_id(question: str | None) -> str:
+    """Return the id of a row that has none: the first 12 hex digits of the SHA-256 of its NFC question."""
+    return hashlib.sha256(unicodedata.normalize("NFC", question or "").encode()).hexdigest()[:12]
+
+
+def _keep(meta: dict[str, Any], column: str, value: Any, textual: bool) -> None:
+    if not (textual and isinstance(value, str) and not value.strip()):
+        meta[column] = value

@@ -280,10 +280,14 @@ def test_errors_of_asking_name_the_file(tmp_path):
 
 
 def test_merging_unites_lists_and_keeps_every_section():
-    judge = ScriptedJudge.merge(table(EN), TruthTable.from_dict(table(ZH)), {"checks": {EN["claims"][0].upper(): {"supported": ["Another context."]}}})
+    judge = ScriptedJudge.merge(
+        table(EN), TruthTable.from_dict(table(ZH)), {"checks": {EN["claims"][0].upper(): {"supported": ["Another context."]}}}
+    )
     asked = {"contexts": numbered("Another context.", EN["contexts"][0]), "claims": numbered(EN["claims"][0])}
     assert reply(judge, "check_claims", asked)["verdicts"][0]["evidence"] == [1, 2]
-    assert reply(judge, "split_claims", {"text": ZH["answer"]}) == reply(ScriptedJudge.from_dict(table(ZH)), "split_claims", {"text": ZH["answer"]})
+    assert reply(judge, "split_claims", {"text": ZH["answer"]}) == reply(
+        ScriptedJudge.from_dict(table(ZH)), "split_claims", {"text": ZH["answer"]}
+    )
 
 
 @pytest.mark.parametrize(

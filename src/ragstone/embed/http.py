@@ -28,7 +28,7 @@ WAIT = 0.003
 _COUNT_WORDS = (
     r"batch.?size|too many (inputs|texts|items|elements|documents|strings)|input\.contents|array (is )?(length|size|too)"
     r"|(inputs|texts|items|elements|documents)\b[^.\n]{0,40}(exceed|at most|maximum|limit|up to|no more)"
-    r"|(exceed|at most|maximum|max|limit|up to|no more)[^.\n]{0,40}(inputs|texts|items|elements|documents)|批|条"
+    r"|(exceed|at most|maximum|max|limit|up to|no more)[^.\n]{0,40}(inputs|texts|items|elements|documents)|批|\d+\s*条|条数"
 )
 
 
@@ -110,6 +110,12 @@ class HttpEmbedder:
 
     async def close(self) -> None:
         """Give up what is on its way and close the pooled connections."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        unsent, self._waiting = self._waiting, []
+        for text in unsent:
+            self._settle(text, "connection")
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -187,11 +193,12 @@ class HttpEmbedder:
             return [self._checked(outcome) for outcome in exchange.outcomes]
         if exchange.refusal is not None and len(batch) == 1:
             refusals.append(exchange.refusal)
-        if not exchange.part:
+        part = exchange.part or (len(batch) // 2 if step.word in ("blocked", "too_long") else 0)
+        if not part:
             return [step.word or "bad_reply"] * len(batch)
         outcomes: list[Vector | str] = []
-        for start in range(0, len(batch), exchange.part):
-            outcomes += await self._ask_parts(batch[start : start + exchange.part], refusals)
+        for start in range(0, len(batch), part):
+            outcomes += await self._ask_parts(batch[start : start + part], refusals)
         return outcomes
 
     def _checked(self, outcome: Vector | str) -> Vector | str:

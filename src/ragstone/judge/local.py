@@ -69,7 +69,9 @@ class LocalJudge:
         return local_verdicts.check(asked["contexts"], asked["claims"], self._embedder.encode, lang)
 
     def _rate(self, asked: dict[str, Any], lang: Language) -> list[dict[str, Any]]:
-        return local_verdicts.rate(asked["contexts"], asked.get("question") or "", asked.get("reference") or "", self._embedder.encode, lang)
+        return local_verdicts.rate(
+            asked["contexts"], asked.get("question") or "", asked.get("reference") or "", self._embedder.encode, lang
+        )
 
     def _match(self, asked: dict[str, Any], lang: Language) -> dict[str, Any]:
         return local_verdicts.match(asked["answer_claims"], asked["reference_claims"], self._embedder.encode, lang)

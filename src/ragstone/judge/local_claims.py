@@ -42,7 +42,10 @@ _CONDUCT = re.compile(
     r"\b(?:ask|clarif\w+|confirm|refus\w+|declin\w+|cit(?:e|es|ing)|name the source|invent\w*|fabricat\w+|mak(?:e|ing) up|guess\w*|remind|point (?:out|to))\b",
     re.IGNORECASE,
 )
-_POINTS = re.compile(r"[，；;]|,\s+(?:and |but |then )?(?=(?:it )?(?:should|must|do not|never|may not)\b)|\s+and (?=(?:must|should|may) not\b|never\b)", re.IGNORECASE)
+_POINTS = re.compile(
+    r"[，；;]|,\s+(?:and |but |then )?(?=(?:it )?(?:should|must|do not|never|may not)\b)|\s+and (?=(?:must|should|may) not\b|never\b)",
+    re.IGNORECASE,
+)
 
 
 def split(text: str, of: str, lang: Language) -> list[dict[str, str]]:

@@ -207,12 +207,16 @@ def _check_listed(table: TruthTable, source: str) -> None:
     for name, text, listed in _listings(table):
         for item in listed:
             if item.rstrip().endswith("…") and len(item.rstrip(" …")) < PREFIX:
-                raise ConfigError(say("judges.table_prefix", lang, source=source, section=name, text=_short(text), listed=item, least=PREFIX))
+                raise ConfigError(
+                    say("judges.table_prefix", lang, source=source, section=name, text=_short(text), listed=item, least=PREFIX)
+                )
     for name in ("checks", "matches"):
         for text, sides in getattr(table, name).items():
             if both := {fold(t) for t in sides.supported} & {fold(t) for t in sides.contradicted}:
                 listed = next(t for t in sides.supported if fold(t) in both)
-                raise ConfigError(say("judges.table_both_sides", lang, source=source, section=name, text=_short(text), listed=_short(listed)))
+                raise ConfigError(
+                    say("judges.table_both_sides", lang, source=source, section=name, text=_short(text), listed=_short(listed))
+                )
 
 
 def _listings(table: TruthTable) -> Iterable[tuple[str, str, tuple[str, ...]]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # texts are needed before anything else (`--help`), records a
     from ragstone.types import Language
 
 
-def say(key: str, lang: Language, **values: object) -> str:
+def say(key: str, lang: Language, /, **values: object) -> str:
     """Return the text of `key` ("area.name") in `lang`, its `{slots}` filled from `values`.
 
     Only catalogue text is a format string; values are inserted as they are, so sample text is never formatted.

@@ -96,17 +96,16 @@ class Endpoint:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
     def _split(self, base_url: str) -> SplitResult:
+        told = {"url": _shown(base_url), "setting": self.role.url}
         try:
             parts = urlsplit(base_url)
             _ = parts.port  # only reading it finds a bad port
         except ValueError:
-            raise ConfigError(say("http.bad_url", self.lang, url=_shown(base_url), setting=self.role.url)) from None
+            raise ConfigError(say("http.bad_url", self.lang, **told)) from None
         if "@" in parts.netloc:
-            raise ConfigError(
-                say("http.url_credentials", self.lang, url=_shown(base_url), setting=self.role.url, key_setting=self.key.name)
-            )
+            raise ConfigError(say("http.url_credentials", self.lang, key_setting=self.key.name, **told))
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(say("http.bad_url", self.lang, url=_shown(base_url), setting=self.role.url))
+            raise ConfigError(say("http.bad_url", self.lang, **told))
         return parts
 
     def at(self, path: str) -> str:

@@ -31,11 +31,12 @@ _TOO_LONG = _any(
     r"上下文(长度|窗口)|超[过出出长].{0,12}(长度|token|字符)|(输入|文本|内容).{0,8}(过长|太长|超长)",
 )
 _BALANCE = _any(
-    r"insufficient[_ -](user[_ -])?(quota|balance|credit|fund)|exceeded_current_quota|billing_(hard|not)|arrear|overdue|out of credit|余额|欠费",
+    r"insufficient[_ -](user[_ -])?(quota|balance|credit|fund)|exceeded_current_quota|billing_(hard|not)|arrear|overdue",
+    r"out of credit|余额|欠费",
 )
 _KEY = _any(
-    r"(invalid|incorrect|missing|expired|wrong)[_ ](api|access)[_ -]?key|api[_ ]?key[_ ](not[_ ]valid|invalid|expired|not found)|invalid_authentication",
-    r"unauthori[sz]ed|authentication (fail|error)|login fail|无效的?\s*(令牌|密钥|api.?key)|身份验证|鉴权",
+    r"(invalid|incorrect|missing|expired|wrong)[_ ](api|access)[_ -]?key|api[_ ]?key[_ ](not[_ ]valid|invalid|expired|not found)",
+    r"invalid_authentication|unauthori[sz]ed|authentication (fail|error)|login fail|无效的?\s*(令牌|密钥|api.?key)|身份验证|鉴权",
 )
 _RATE = _any(r"rate.?limit|too many requests|\b(rpm|tpm|qps)\b|throttl|频率|频繁|限流|并发")
 _OVERLOADED = _any(r"overload|temporarily unavailable|(server|system|service) (is )?(too )?busy|loading model|繁忙|过载")
@@ -48,6 +49,17 @@ _REFUSED = _any(
     r"must |should |only |range|too (large|big|high|many|small)|deprecat|forbidden|extra |deserialize|cannot|exceed|greater|less than",
     r"不支持|无效|非法|错误|范围|必须|不允许|不能",
 )
+_MEANT = (
+    (_BALANCE, 402),
+    (_KEY, 401),
+    (_RATE, 429),
+    (_OVERLOADED, 503),
+    (_BLOCKED, 400),
+    (_TOO_LONG, 400),
+    (_MODEL, 404),
+    (_REFUSED, 400),
+)
+"""What the words of an error under HTTP 200 mean; first hit wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +201,4 @@ def _meant(error: ApiError) -> int:
     if number is not None:
         return number
     said = f"{error.code} {error.message}"
-    told = (
-        (_BALANCE, 402),
-        (_KEY, 401),
-        (_RATE, 429),
-        (_OVERLOADED, 503),
-        (_BLOCKED, 400),
-        (_TOO_LONG, 400),
-        (_MODEL, 404),
-        (_REFUSED, 400),
-    )
-    return next((status for words, status in told if words.search(said)), 500)
+    return next((status for words, status in _MEANT if words.search(said)), 500)

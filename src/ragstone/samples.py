@@ -1,0 +1,198 @@
+"""Samples out of a file or out of memory: everything is checked first, then they are read one at a time."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragstone.citations import strip_citations as strip_sample
+from ragstone.clipping import clip
+from ragstone.columns import ALIASES, NEEDED_BY, misspelt, resolve_mapping
+from ragstone.errors import DataError, Problem
+from ragstone.fingerprints import Fingerprint, gold_row, judged_row
+from ragstone.formats import Row, Table, open_table
+from ragstone.memory import memory_table
+from ragstone.rows import JUDGED, Notes, RowReader, judged_columns, question_id
+from ragstone.text import say, screen_language
+from ragstone.types import Language, Sample
+
+__all__ = ["SampleSource", "clip", "fit", "scan", "strip_citations"]
+
+strip_citations = strip_sample
+
+_MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class SampleSource:
+    """Samples that were checked; iterating reads them again, one at a time, as often as wanted."""
+
+    name: str
+    """The file as it was given, or "samples" for rows in memory."""
+    count: int
+    columns: frozenset[str]
+    """Judged columns that at least one row fills: question, answer, contexts, reference, reference_contexts."""
+    missing: Mapping[str, int]
+    """Judged column -> rows that lack it; rows whose collection failed are not counted."""
+    notices: tuple[str, ...]
+    """What a person should know before the run, in the screen's language."""
+    languages: Mapping[Language, int]
+    """Language -> samples."""
+    errors: int
+    """Rows whose collection failed (`error`)."""
+    found: tuple[str, ...]
+    """All columns of the source, in the order they came."""
+    gold_fingerprint: str
+    """Over id, question, reference, reference_points and reference_contexts, in any row order."""
+    samples_fingerprint: str
+    """Over every column that can change a score, in any row order."""
+    lang: Language
+    _table: Table = field(repr=False)
+    _reader: RowReader = field(repr=False)
+    _limit: int | None = field(repr=False)
+    _strip: bool = field(repr=False)
+    _made_ids: Mapping[int, str] = field(repr=False)
+    """Row number -> id, where it is not simply the hash of the question."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Sample]:
+        for row in _first(self._table.rows(), self._limit):
+            values, problems = ({}, [row]) if isinstance(row, Problem) else self._reader.read(row)
+            if problems or isinstance(row, Problem):
+                raise DataError(self.name, [Problem(say("samples.changed", self.lang)), *problems])
+            if "id" not in values:
+                values["id"] = self._made_ids.get(row.number) or question_id(values.get("question"))
+            yield _sample(values, self._strip)
+
+
+def scan(
+    source: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | Iterable[Sample],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    encoding: str = "utf-8",
+    max_cell_mb: float = 1.0,
+    limit: int | None = None,
+    strip_citations: bool = False,
+    lang: Language | None = None,
+) -> SampleSource:
+    """Check all samples of a source and return them ready to be read.
+
+    Args:
+        source: a JSONL, JSON, CSV or TSV file, or rows: mappings or samples.
+        mapping: field -> column of the source, ahead of the names known by themselves.
+        encoding: the file's character encoding.
+        max_cell_mb: largest cell, in millions of bytes of UTF-8.
+        limit: only the first so many rows are looked at; None = all.
+        strip_citations: take citation marks out of answers (see `strip_citations`).
+        lang: language of texts; None = the screen's.
+
+    Raises:
+        ConfigError: an unknown field in `mapping`, or an unknown encoding.
+        DataError: everything that is wrong with the source, each problem with its row and column.
+    """
+    lang = lang or screen_language()
+    columns = resolve_mapping(mapping or {}, lang)
+    max_cell = int(max_cell_mb * _MB)
+    table = _table(source, encoding, lang, max_cell)
+    reader = RowReader(columns, table.textual, lang, max_cell, Notes())
+    return _Survey(table, reader, lang, limit, strip_citations).source()
+
+
+def fit(source: SampleSource, needs: Mapping[str, tuple[str, ...]], explicit: bool) -> tuple[list[str], list[str]]:
+    """Tell which metrics the source can feed.
+
+    Args:
+        source: the samples.
+        needs: metric -> columns it cannot do without.
+        explicit: True if the metrics were named by the user, False if they come from a preset.
+
+    Returns:
+        The metrics kept, and a notice for each one left out.
+
+    Raises:
+        DataError: a named metric needs a column that no row has, or a preset keeps no metric.
+    """
+    if source.count == source.errors:
+        return list(needs), []
+    lacking = {metric: [c for c in columns if c not in source.columns] for metric, columns in needs.items()}
+    unfed = {metric: columns for metric, columns in lacking.items() if columns}
+    kept = [metric for metric in needs if metric not in unfed]
+    if unfed and (explicit or not kept):
+        raise DataError(source.name, _unfed_problems(source, unfed))
+    notices = [say("samples.left_out", source.lang, metric=metric, columns=", ".join(columns)) for metric, columns in unfed.items()]
+    return kept, notices
+
+
+def _unfed_problems(source: SampleSource, unfed: Mapping[str, list[str]]) -> list[Problem]:
+    columns = dict.fromkeys(column for lacking in unfed.values() for column in lacking)
+    found = ", ".join(source.found)
+    problems = []
+    for column in columns:
+        metrics = ", ".join(metric for metric, lacking in unfed.items() if column in lacking)
+        names = ", ".join((column, *ALIASES.get(column, ())))
+        problems.append(Problem(say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found), column=column))
+    return problems
+
+
+def _table(source: Any, encoding: str, lang: Language, max_cell: int) -> Table:
+    if isinstance(source, str | os.PathLike):
+        return open_table(Path(source), encoding, lang, max_cell)
+    return memory_table(source, lang)
+
+
+def _first(rows: Iterator[Row | Problem], limit: int | None) -> Iterator[Row | Problem]:
+    if limit is None:
+        yield from rows
+        return
+    for _, row in zip(range(limit), rows, strict=False):
+        yield row
+
+
+def _sample(values: dict[str, Any], strip: bool) -> Sample:
+    sample = Sample(**values)
+    return strip_sample(sample) if strip else sample
+
+
+class _Survey:
+    """The first pass over a source: counts, problems, ids, fingerprints; it keeps no row."""
+
+    def __init__(self, table: Table, reader: RowReader, lang: Language, limit: int | None, strip: bool) -> None:
+        self.table, self.reader, self.lang, self.limit, self.strip = table, reader, lang, limit, strip
+        self.problems: list[Problem] = []
+        self.given: dict[str, int] = {}
+        self.made: list[tuple[int, str]] = []
+        self.filled: Counter[str] = Counter()
+        self.languages: Counter[Language] = Counter()
+        self.rows = self.errors = 0
+
+    def source(self) -> SampleSource:
+        for row in _first(self.table.rows(), self.limit):
+            self.rows += 1
+            self._look(row)
+        self.problems += self._whole()
+        if self.problems:
+            raise DataError(self.table.name, sorted(self.problems, key=lambda p: (p.row is not None, p.row or 0)))
+        made_ids = _distinct(self.made, self.given)
+        gold, judged = self._fingerprints(made_ids)
+        return SampleSource(
+            self.table.name,
+            self.rows,
+            frozenset(name for name in JUDGED if self.filled[name]),
+            {name: self.rows - self.errors - self.filled[name] for name in JUDGED},
+            tuple(self._notices()),
+            dict(self.languages),
+            self.errors,
+            tuple(self.reader.notes.columns),
+            gold,
+            judged,
+            self.lang,
+            self.table,
+            self.reader,
+            self.limit,
+            self.strip,
+            made_ids,
+        )

@@ -1,0 +1,82 @@
+"""kill -9 at random points: the resumed run ends as an unbroken one, and asks nothing again that was answered."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import orjson
+import pytest
+from support.scores import reply_rows
+from support.truth_server import TruthServer, serving
+
+GOLD = Path(str(files("ragstone").joinpath("gold")))
+POINTS = 20
+
+
+def start(server: TruthServer, run: Path) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable,
+        "-m",
+        "ragstone",
+        "evaluate",
+        str(GOLD / "samples.jsonl"),
+        "--out",
+        str(run),
+        "--concurrency",
+        "4",
+        "--quiet",
+    ]
+    return subprocess.Popen(
+        [*command, "--judge", "truth", "--base-url", server.base_url], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def answered(run: Path) -> set[str]:
+    """The questions that were answered in full before the process died."""
+    if not (run / "replies.jsonl").exists():
+        return set()
+    whole = (run / "replies.jsonl").read_bytes().rpartition(b"\n")[0].splitlines()
+    return {row["kind"] + orjson.dumps(row["input"]).decode() for row in map(orjson.loads, whole) if row["error"] is None}
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    truth = orjson.loads((GOLD / "truth.json").read_bytes())
+    with serving(truth, delay_s=0.03) as server:
+        unbroken = start(server, tmp_path / "unbroken")
+        assert unbroken.wait(120) == 0, unbroken.stderr and unbroken.stderr.read()
+        asked_in_all = len(server.chats)
+        rng, kills, rounds = random.Random(20261130), 0, 0
+        while kills < POINTS:
+            run = tmp_path / f"broken{rounds}"
+            kills += _break(server, run, rng, POINTS - kills)
+            rounds += 1
+            assert (run / "scores.jsonl").read_bytes() == (tmp_path / "unbroken/scores.jsonl").read_bytes()
+            keys = [row["key"] for row in reply_rows(run)]
+            assert len(keys) == len(set(keys)), "a question that was answered stands in the file once"
+        assert asked_in_all > 100
+
+
+def _break(server: TruthServer, run: Path, rng: random.Random, most: int) -> int:
+    """Kill the run again and again until it gets through; return how often it was killed while it was working."""
+    kills = 0
+    while True:
+        held, since = answered(run), len(server.chats)
+        process = start(server, run)
+        if kills < min(most, 7):
+            # wait until it is at work, then let chance decide how far it gets
+            while process.poll() is None and len(server.chats) == since:
+                time.sleep(0.005)
+            time.sleep(rng.uniform(0, 0.25))
+            process.send_signal(signal.SIGKILL)
+        code = process.wait(120)
+        assert code in (0, -9), process.stderr and process.stderr.read()
+        again = held & set(server.inputs(since))
+        assert again == set(), f"asked again: {sorted(again)[:2]}"
+        if code == 0:
+            return kills
+        kills += 1
