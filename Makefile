@@ -47,8 +47,8 @@ check: lint type test ## lint, type and test
 bench: $(DEV) ## Requests and prompt tokens per sample, counted at a mock judge
 	$(PY) benches/requests.py $(ARGS)
 
-docs: $(DEV) ## Write the pages that are generated from the code
-	$(PY) -m ragstone.docs $(ARGS)
+docs: $(DEV) ## Write the pages that come from the code (docs/metrics)
+	$(PY) .ci/write_docs.py $(ARGS)
 
 build: $(DEV) ## Wheel and source archive in dist/
 	$(PY) -m build $(ARGS)

@@ -73,6 +73,7 @@ def test_another_file_can_be_named(tmp_path):
         ("metrics", "a,b(x=1,w=[0.5,0.5])", ("a", "b(x=1,w=[0.5,0.5])")),
         ("metrics", "a，b", ("a", "b")),
         ("plan", "separate", "separate"),
+        ("lang", "zh_CN.UTF-8", "zh"),
     ],
 )
 def test_texts_of_flags_and_variables_are_read_as_the_settings_type(flag, text, value):

@@ -162,7 +162,7 @@ async def aevaluate(
     names = [m for m in given if isinstance(m, str)]
     flags = {**settings, "judge": judge, "embeddings": embeddings, "metrics": names or None}
     config = load_config({k: v for k, v in flags.items() if isinstance(v, str) or (v is not None and k in (*settings, "metrics"))}).config
-    rows = samples if isinstance(samples, str | os.PathLike) else list(samples)
+    rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
     source = scan(
         rows,
         mapping=config.map,

@@ -14,7 +14,8 @@ _MARK = re.compile(
     | (?P<link>\[\^?{_NUMBERS}\]\(\s*(?:https?:/|/|\#)[^\s)]*\))
     | (?P<bare>\[\^?{_NUMBERS}\])(?!\()
     | (?P<cjk>【\^?{_NUMBERS}(?:[†:][^【】\n]{{0,80}})?】)
-    | (?P<named>\[\s*{_WORDS}\s*[:：]?\s*{_NUMBERS}\s*\]|【\s*{_WORDS}\s*[:：]?\s*{_NUMBERS}\s*】|[(（]\s*{_SOURCES}\s*[:：]?\s*{_NUMBERS}\s*[)）])
+    | (?P<named>\[\s*{_WORDS}\s*[:：]?\s*{_NUMBERS}\s*\]|【\s*{_WORDS}\s*[:：]?\s*{_NUMBERS}\s*】)
+    | (?P<round>[(（]\s*{_SOURCES}\s*[:：]?\s*{_NUMBERS}\s*[)）])
     | (?P<hashed>\#\#\d{{1,3}}\$\$)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -29,11 +30,11 @@ _CLOSING = ".,;:!?。，；：！？、)）]】」』”’…"
 def strip_citations(sample: Sample) -> Sample:
     """Return `sample` with the citation marks of its answer taken out, the original under `answer_raw`.
 
-    Marks are [1], [1,2], [1-3], [^1], 【1】, 【1†file】, [citation:1], [ID:3], [doc1], (来源1), [来源：1], ##1$$, [1](https://…)
-    and [id](CITE). Not marks: other words in brackets, four-digit years, code in backticks, intervals from [0, 1] on, indices such as `a[1]` or
-    `rows[0].name`, and definitions ("[1]: …") at a line's start. `citations` gets one entry a number: `at` is where the
-    mark stood in the new answer, `context` the number or id as written. A sample that has `answer_raw` was cleaned
-    before and comes back as it is, as does one without marks.
+    Marks are [1], [1,2], [1-3], [^1], 【1】, 【1†file】, [citation:1], [ID:3], [doc1], (来源1), [来源：1], ##1$$,
+    [1](https://…) and [id](CITE). Not marks: other words in brackets, four-digit years, code in backticks, intervals
+    such as [0, 1], indices such as `a[1]` or `rows[0].name`, and definitions ("[1]: …") at a line's start.
+    `citations` gets one entry a number: `at` is where the mark stood in the new answer, `context` the number or id as
+    written. A sample that has `answer_raw` was cleaned before and comes back as it is, as does one without marks.
     """
     if sample.answer is None or sample.answer_raw is not None:
         return sample
@@ -57,7 +58,7 @@ def _around(answer: str, start: int, match: re.Match[str], started: bool) -> tup
     """The text before a mark and where to go on: of the blanks on both sides those that would stand alone go too."""
     piece, after = answer[start : match.start()], answer[match.end() : match.end() + 1]
     trimmed = piece.rstrip(" \t")
-    if not trimmed and not started or trimmed.endswith(("\n", "\r")):
+    if (not trimmed and not started) or trimmed.endswith(("\n", "\r")):
         return piece, match.end() + len(answer[match.end() :]) - len(answer[match.end() :].lstrip(" \t"))
     if not after or after.isspace() or after in _CLOSING or _MARK.match(answer, match.end()):
         return trimmed, match.end()

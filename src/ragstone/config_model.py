@@ -229,8 +229,9 @@ class Config(Settings):
     """Language of the screen; unset = the locale."""
     map: dict[str, str] = Field(default_factory=dict)
     """Columns by ragstone's name, e.g. {"reference": "标准"}."""
-    encoding: str | None = None
-    """Text encoding of CSV and TSV files; unset = UTF-8."""
+    encoding: str = "utf-8"
+    """Text encoding of the file of samples."""
+
     strip_citations: bool = False
     """Take citation marks out of answers before judging."""
     max_cell_mb: float = Field(default=1, gt=0, le=1024)

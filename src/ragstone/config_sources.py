@@ -140,6 +140,8 @@ def read_value(place: Place, value: Any) -> Any:
         return _pairs(value if isinstance(value, (list, tuple)) else str(value).split(","))
     if not isinstance(value, str):
         return value
+    if place == ("lang",):
+        return next((lang for lang in ("zh", "en") if value.lower().startswith(lang)), value)
     try:
         return _READERS[kind](value.strip())
     except (ValueError, KeyError):

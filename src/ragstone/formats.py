@@ -1,18 +1,18 @@
-"""Rows out of files and memory, one at a time: what is unreadable comes out as a problem with its row, never as an exception in mid-file."""
+"""Which format a file has. What is unreadable in it comes out as a problem with its row, never as an exception in mid-file."""
 
 import codecs
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import orjson
 
-from ragstone.decoding import Undecodable, decoded_lines, decoded_text, known_encoding
-from ragstone.delimited import DelimitedTable, Row, find_delimiter
 from ragstone.errors import DataError, Problem
+from ragstone.reading.decoding import known_encoding
+from ragstone.reading.delimited import DelimitedTable, find_delimiter
+from ragstone.reading.json_rows import JsonArrayTable, JsonLinesTable
+from ragstone.reading.table import Row, Table
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -30,103 +30,37 @@ _BY_EXTENSION: dict[str, Format] = {
 }
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _COLUMNAR = (".parquet", ".arrow", ".feather", ".orc")
-_OTHER = (".yaml", ".yml", ".xml", ".html", ".htm", ".pdf", ".docx", ".doc", ".zip", ".gz", ".bz2", ".xz", ".zst", ".7z", ".tar", ".db", ".sqlite", ".pkl", ".npy")
-_MAGIC = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet", b"\x1f\x8b": "gzip", b"\xd0\xcf\x11\xe0": "xls", b"ARROW1": "arrow", b"%PDF": "pdf", b"SQLite": "sqlite"}
+_OTHER = (
+    ".yaml",
+    ".yml",
+    ".xml",
+    ".html",
+    ".htm",
+    ".pdf",
+    ".docx",
+    ".doc",
+    ".zip",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".zst",
+    ".7z",
+    ".tar",
+    ".db",
+    ".sqlite",
+    ".pkl",
+    ".npy",
+)
+_MAGIC = {
+    b"PK\x03\x04": "xlsx",
+    b"PAR1": "parquet",
+    b"\x1f\x8b": "gzip",
+    b"\xd0\xcf\x11\xe0": "xls",
+    b"ARROW1": "arrow",
+    b"%PDF": "pdf",
+    b"SQLite": "sqlite",
+}
 _HEAD = 1 << 16
-
-
-class Table(Protocol):
-    """Where rows come from. A reader of another format is one more class with these members."""
-
-    @property
-    def name(self) -> str:
-        """What messages call the source."""
-
-    @property
-    def textual(self) -> bool:
-        """True if every cell is text typed into a table: a blank one is then missing."""
-
-    @property
-    def columns(self) -> tuple[str, ...] | None:
-        """The column names, if they are known before the rows are read."""
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What a person should know about how the source was read."""
-
-    def rows(self) -> Iterator[Row | Problem]:
-        """Yield every row, or what is wrong with it, from the start each time it is called."""
-
-
-@dataclass(frozen=True, slots=True)
-class JsonLinesTable:
-    """One JSON object a line; blank lines are skipped. A row's number is its line."""
-
-    path: Path
-    encoding: str
-    lang: Language
-    textual: bool = False
-    columns: None = None
-    notices: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The path as it was given."""
-        return str(self.path)
-
-    def rows(self) -> Iterator[Row | Problem]:
-        """Yield the rows; a wrong encoding ends them."""
-        try:
-            for number, line in enumerate(decoded_lines(self.path, self.encoding, self.lang), 1):
-                if text := line.strip("\ufeff \t\r\n\v\f"):
-                    yield self._row(number, text)
-        except Undecodable as error:
-            yield error.problem
-
-    def _row(self, number: int, text: str) -> Row | Problem:
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            return Problem(_bad_json(error, text, self.lang, in_line=True), number)
-        return _object(value, number, self.lang)
-
-
-@dataclass(frozen=True, slots=True)
-class JsonArrayTable:
-    """One JSON array of objects; read as a whole, since JSON cannot be read in pieces. A row's number is its place in the array."""
-
-    path: Path
-    encoding: str
-    lang: Language
-    textual: bool = False
-    columns: None = None
-    notices: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The path as it was given."""
-        return str(self.path)
-
-    def rows(self) -> Iterator[Row | Problem]:
-        """Yield the rows, or one problem if the file is not a JSON array."""
-        try:
-            text = decoded_text(self.path, self.encoding, self.lang)
-            array = orjson.loads(text)
-        except Undecodable as error:
-            yield error.problem
-            return
-        except orjson.JSONDecodeError as error:
-            yield Problem(_bad_json(error, text, self.lang, in_line=False))
-            return
-        if not isinstance(array, list):
-            yield Problem(_not_an_array(array, self.lang))
-            return
-        array.reverse()
-        number = 0
-        while array:
-            # Taken off one by one, so that what was read is freed.
-            number += 1
-            yield _object(array.pop(), number, self.lang)
 
 
 def open_table(path: Path, encoding: str, lang: Language, max_cell: int) -> Table:
@@ -232,37 +166,3 @@ def _refuse_wrong_shape(path: Path, kind: str, text: str, lang: Language) -> Non
         raise _unusable(path, say("samples.pretty_printed", lang), 1)
     if kind == "jsonl" and start.startswith("["):
         raise _unusable(path, say("samples.array_in_lines", lang), 1)
-
-
-def _object(value: Any, number: int, lang: Language) -> Row | Problem:
-    if isinstance(value, dict):
-        return Row(number, value)
-    return Problem(say("samples.not_an_object", lang, found=kind_of(value, lang)), number)
-
-
-def _bad_json(error: orjson.JSONDecodeError, text: str, lang: Language, *, in_line: bool) -> str:
-    around = text[max(0, error.pos - 12) : error.pos + 12]
-    if text[error.pos : error.pos + 1] in ("N", "I") or text[error.pos : error.pos + 2] == "-I" or any(t in around for t in ("NaN", "Infinity")):
-        advice = say("samples.advice_nan", lang)
-    elif "\0" in text:
-        advice = say("samples.advice_nul", lang)
-    elif text.startswith(("#", "//")):
-        advice = say("samples.advice_comment", lang)
-    else:
-        advice = ""
-    place = say("samples.at_character", lang, column=error.pos + 1) if in_line else say("samples.at_line", lang, line=error.lineno, column=error.colno)
-    return say("samples.bad_json", lang, place=place, reason=error.msg.partition(":")[0]) + advice
-
-
-def _not_an_array(value: Any, lang: Language) -> str:
-    if isinstance(value, Mapping):
-        lists = [str(key) for key, items in value.items() if isinstance(items, list)]
-        return say("samples.object_for_array", lang) + (say("samples.rows_under", lang, key=lists[0]) if lists else say("samples.wrap_object", lang))
-    return say("samples.value_for_array", lang, found=kind_of(value, lang))
-
-
-def kind_of(value: Any, lang: Language) -> str:
-    """Return the word for a value's JSON type, in `lang`."""
-    kinds = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", tuple: "list", type(None): "null"}
-    name = "object" if isinstance(value, Mapping) else next((word for kind, word in kinds.items() if isinstance(value, kind)), None)
-    return say(f"samples.type_{name}", lang) if name else type(value).__name__

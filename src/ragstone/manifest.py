@@ -110,7 +110,9 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
 
 def _requested(who: dict[str, Any]) -> dict[str, Any]:
     """Who was asked, with what was wanted of it before the endpoint taught what it takes."""
-    return {**{k: who[k] for k in ("model", "endpoint") if k in who}, **(who.get("requested") or {})}
+    known: dict[str, Any] = {k: who[k] for k in ("model", "endpoint") if k in who}
+    known.update(who.get("requested") or {})
+    return known
 
 
 def fresh(setup: Setup, **facts: Any) -> dict[str, Any]:
@@ -133,5 +135,5 @@ def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     kept = {k: old[k] for k in ("run_id", "created_at", "wall_s") if k in old}
     metrics = {**(old.get("metrics") or {}), **new["metrics"]}
     repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
-    manifest = {**old, **new, **kept, "metrics": metrics, "repeats": repeats}
+    manifest: dict[str, Any] = old | new | kept | {"metrics": metrics, "repeats": repeats}
     return {**manifest, "signature": signature(manifest)}

@@ -29,7 +29,7 @@ def numbers(text: str) -> list[str]:
     found: list[str] = []
     for match in _pattern().finditer(plain):
         name = match.lastgroup or ""
-        found += _READERS[name](match, plain)
+        found += _READERS[name](match)
     return found
 
 
@@ -42,20 +42,26 @@ def _pattern() -> re.Pattern[str]:
     spoken = rf"(?:{words})(?:[- ](?:{words}|{magnitudes}|and (?={words})))*"
     number = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
     measures = "|".join(sorted({*zh["units"], *zh["counters"]}, key=len, reverse=True))
+    digit, day = "[零〇一二三四五六七八九]", r"[12]\d|3[01]|0?[1-9]"
+    year = r"(?:,?\s+(?P<{}y>(?:19|20)\d\d)\b)?"
+    hanzi_day = "[二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
+    hanzi_month = "十[一二]?|[一二三四五六七八九]"
     parts = {
-        "zhdate": rf"(?<!\d)(?:(?P<zy>\d{{4}}|[零〇一二三四五六七八九]{{4}})\s*年)?\s*(?P<zm>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(?P<zd>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])\s*[日号])?(?<![年])",
-        "isodate": r"(?<![\d.-])(?P<iy>(?:19|20)\d\d)(?P<sep>[-/.])(?P<im>0?[1-9]|1[0-2])(?P=sep)(?P<id>0?[1-9]|[12]\d|3[01])(?![\d])",
-        "mdy": rf"\b(?P<mm>{months})\s+(?P<md>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b(?:,?\s+(?P<my>(?:19|20)\d\d)\b)?",
-        "dmy": rf"(?<![\d.])(?P<dd>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dm>{months})\b(?:,?\s+(?P<dy>(?:19|20)\d\d)\b)?",
-        "time": r"(?<![\d:.])(?P<th>[01]?\d|2[0-4])(?::(?P<tm>[0-5]\d)(?::[0-5]\d)?(?![\d:])|\s*点\s*(?:(?P<tz>[0-5]?\d)\s*分|(?P<half>半)))",
+        "zhdate": rf"(?<!\d)(?:(?P<zy>\d{{4}}|{digit}{{4}})\s*年)?\s*(?P<zm>1[0-2]|0?[1-9]|{hanzi_month})\s*月"
+        rf"(?:\s*(?P<zd>{day}|{hanzi_day})\s*[日号])?",
+        "isodate": rf"(?<![\d.-])(?P<iy>(?:19|20)\d\d)(?P<sep>[-/.])(?P<im>0?[1-9]|1[0-2])(?P=sep)(?P<id>{day})(?![\d])",
+        "mdy": rf"\b(?P<mm>{months})\s+(?P<md>{day})(?:st|nd|rd|th)?\b{year.format('m')}",
+        "dmy": rf"(?<![\d.])(?P<dd>{day})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dm>{months})\b{year.format('d')}",
+        "clock": r"(?<![\d:.])(?P<ch>[01]?\d|2[0-4]):(?P<cm>[0-5]\d)(?::[0-5]\d)?(?![\d:])",
+        "time": r"(?<![\d:.])(?P<th>[01]?\d|2[0-4])\s*点\s*(?:(?P<tm>[0-5]?\d)\s*分|(?P<half>半))",
         "phone": r"(?<![\d.\w])(?:\+\d{1,3}[ -]?)?(?:\(\d{2,5}\)|\d{2,5})(?:[ -]{1,2}\d{3,8}){1,3}(?![\d.,])|(?<![\d.])\+\d{7,15}",
         "version": r"(?<![\d.])\d+(?:\.\d+){2,}(?!\d)",
-        "rate": rf"(?P<base>百|千|万)分之(?:(?P<arabic>{number})|(?P<hanzi>[{_CHINESE}]+(?:点[零〇一二三四五六七八九]+)?))",
+        "rate": rf"(?P<base>百|千|万)分之(?:(?P<arabic>{number})|(?P<hanzi>[{_CHINESE}]+(?:点{digit}+)?))",
         "percent": rf"(?P<psign>(?<![\w)])-)?(?P<pnumber>{number})\s*(?:(?P<mark>[%‰])|percent\b|per cent\b)",
         "mixed": rf"(?:{number}\s*[百千万亿]{{1,4}})+(?:\d+(?![\d.]))?",
         "plain": rf"(?P<sign>(?<![\w)])-)?(?P<value>{number})(?:\s*(?P<big>{magnitudes})\b)?",
         "spoken": rf"\b(?P<said>{spoken})\b(?P<rate_word>\s+(?:percent|per cent)\b)?",
-        "chinese": rf"(?P<run>[{_CHINESE}]+)(?:点(?P<decimals>[零〇一二三四五六七八九]+)(?![分钟半一-九]))?(?={measures})|(?P<free>[{_CHINESE}]{{2,}})",
+        "chinese": rf"(?P<run>[{_CHINESE}]+)(?:点(?P<decimals>{digit}+)(?![分钟半]))?(?={measures})|(?P<free>[{_CHINESE}]{{2,}})",
     }
     return re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts.items()), re.ASCII)
 
@@ -79,15 +85,13 @@ def _date(year: str | None, month: int, day: int | None) -> Iterator[str]:
         yield "-".join([*([year] if year else []), f"{month:02}", *([f"{day:02}"] if day else [])])
 
 
-def _read_zhdate(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_zhdate(match: re.Match[str]) -> Iterator[str]:
     year, month, day = match["zy"], _small(match["zm"]), match["zd"]
     if year and not year.isdigit():
         year = "".join(str(_DIGITS[c]) for c in year)
     if not year and not day:
         yield str(month)
         return
-    if year and not year.isascii():
-        year = str(int(year))
     yield from _date(year, month, _small(day) if day else None)
 
 
@@ -95,30 +99,34 @@ def _small(text: str) -> int:
     return int(text) if text.isdigit() else chinese(text) or 0
 
 
-def _read_isodate(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_isodate(match: re.Match[str]) -> Iterator[str]:
     yield from _date(match["iy"], int(match["im"]), int(match["id"]))
 
 
 def _month(name: str) -> int:
-    return read_toml("languages", "en.toml")["month_abbreviations"].index(name[:3]) + 1
+    names: list[str] = read_toml("languages", "en.toml")["month_abbreviations"]
+    return names.index(name[:3]) + 1
 
 
-def _read_mdy(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_mdy(match: re.Match[str]) -> Iterator[str]:
     yield from _date(match["my"], _month(match["mm"]), int(match["md"]))
 
 
-def _read_dmy(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_dmy(match: re.Match[str]) -> Iterator[str]:
     yield from _date(match["dy"], _month(match["dm"]), int(match["dd"]))
 
 
-def _read_time(match: re.Match[str], text: str) -> Iterator[str]:
-    minute = match["tm"] or match["tz"] or ("30" if match["half"] else "0")
-    yield f"{int(match['th'])}:{int(minute):02}"
+def _read_time(match: re.Match[str]) -> Iterator[str]:
+    yield f"{int(match['th'])}:{int(match['tm'] or 30):02}"
 
 
-def _read_phone(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_clock(match: re.Match[str]) -> Iterator[str]:
+    yield f"{int(match['ch'])}:{match['cm']}"
+
+
+def _read_phone(match: re.Match[str]) -> Iterator[str]:
     groups = re.findall(r"\d+", match[0])
-    marked = match[0].startswith(("+", "(", "0")) or len(groups) > 2 and "-" in match[0]
+    marked = match[0].startswith(("+", "(", "0")) or (len(groups) > 2 and "-" in match[0])
     dashed = len(groups) == 2 and "-" in match[0] and not int(groups[0]) < int(groups[1])
     if len("".join(groups)) >= 7 and (marked or dashed or (len(groups[0]) == 3 and len(groups[1]) >= 7 and "-" in match[0])):
         yield "".join(groups)
@@ -126,21 +134,21 @@ def _read_phone(match: re.Match[str], text: str) -> Iterator[str]:
         yield from map(_plain_number, groups)
 
 
-def _read_version(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_version(match: re.Match[str]) -> Iterator[str]:
     yield match[0]
 
 
-def _read_rate(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_rate(match: re.Match[str]) -> Iterator[str]:
     value = _plain_number(match["arabic"]) if match["arabic"] else _with_decimals(*match["hanzi"].partition("点")[::2])
     if value is not None:
         yield value + {"百": "%", "千": "‰", "万": "‱"}[match["base"]]
 
 
-def _read_percent(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_percent(match: re.Match[str]) -> Iterator[str]:
     yield (match["psign"] or "") + _plain_number(match["pnumber"]) + (match["mark"] or "%")
 
 
-def _read_mixed(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_mixed(match: re.Match[str]) -> Iterator[str]:
     total = Decimal(0)
     for value, signs in re.findall(r"([\d,.]+)\s*([百千万亿]*)", match[0]):
         scale = 1
@@ -150,18 +158,18 @@ def _read_mixed(match: re.Match[str], text: str) -> Iterator[str]:
     yield _scaled(total)
 
 
-def _read_plain(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_plain(match: re.Match[str]) -> Iterator[str]:
     value = _plain_number(match["value"])
     if match["big"]:
         value = _scaled(Decimal(value) * read_toml("languages", "en.toml")["magnitudes"][match["big"]])
     yield (match["sign"] or "") + value
 
 
-def _read_spoken(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_spoken(match: re.Match[str]) -> Iterator[str]:
     words = read_toml("languages", "en.toml")
     said = match["said"]
     if said == "one" and not match["rate_word"]:
-        rest = text[match.end() :].lstrip(" -")
+        rest = match.string[match.end() :].lstrip(" -")
         if not rest.startswith(tuple(words["units"])):
             return
     total = current = 0
@@ -175,13 +183,13 @@ def _read_spoken(match: re.Match[str], text: str) -> Iterator[str]:
     yield str(total + current) + ("%" if match["rate_word"] else "")
 
 
-def _read_chinese(match: re.Match[str], text: str) -> Iterator[str]:
+def _read_chinese(match: re.Match[str]) -> Iterator[str]:
     words = read_toml("languages", "zh.toml")
     run, decimals = match["run"] or match["free"], match["decimals"]
     measured = match["run"] is not None
     if not measured and run in words["not_numbers"]:
         return
-    if run == "一" and not text.startswith(tuple(words["units"]), match.end()):
+    if run == "一" and not match.string.startswith(tuple(words["units"]), match.end()):
         return
     value = _with_decimals(run, decimals or "")
     if value is not None:
@@ -229,11 +237,12 @@ def _tail(text: str, digit: int | None) -> int:
     return digit * max(power // 10, 1) if power > 10 else digit
 
 
-_READERS: dict[str, Callable[[re.Match[str], str], Iterator[str]]] = {
+_READERS: dict[str, Callable[[re.Match[str]], Iterator[str]]] = {
     "zhdate": _read_zhdate,
     "isodate": _read_isodate,
     "mdy": _read_mdy,
     "dmy": _read_dmy,
+    "clock": _read_clock,
     "time": _read_time,
     "phone": _read_phone,
     "version": _read_version,

@@ -17,7 +17,13 @@ from ragstone.run import Driver
 from ragstone.text import say
 from ragstone.types import Language, Sample, Score
 
-EXAMPLES: dict[str, dict[Language, str]] = {}
+EXAMPLES: dict[str, dict[Language, str]] = {
+    "faithfulness": {"zh": "zh-contact-1", "en": "en-contact-1"},
+    "answer_relevancy": {"zh": "zh-returns-1", "en": "en-returns-1"},
+    "context_precision": {"zh": "zh-list-1", "en": "en-returns-1"},
+    "context_recall": {"zh": "zh-emergency-1", "en": "en-emergency-1"},
+    "answer_correctness": {"zh": "zh-contact-1", "en": "en-contact-1"},
+}
 """The bundled sample that shows each metric at work, by language."""
 
 RULES = {

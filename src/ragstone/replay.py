@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ragstone import plans
-from ragstone.embed.base import Vector
 from ragstone.errors import RunFolderError
 from ragstone.judge.base import Identity, RawReply
 from ragstone.metrics import parse
@@ -21,6 +20,9 @@ from ragstone.samples import clip
 from ragstone.store import REPLIES, SAMPLES, SCORES, Appender, FolderLock, load_row, read_lines, read_manifest, write_atomically
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
+
+if TYPE_CHECKING:
+    from ragstone.embed.base import Vector
 
 MISSING = "reply_missing"
 """Reason given to a cell whose replies are not all stored; only replay uses it."""
@@ -145,7 +147,7 @@ class _Nobody:
     async def complete(self, question: Question) -> RawReply:
         return RawReply(error=MISSING, attempts=0)
 
-    async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
+    async def embed(self, texts: Sequence[str]) -> "list[Vector | str]":
         return [MISSING for _ in texts]
 
     async def close(self) -> None:

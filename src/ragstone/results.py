@@ -161,8 +161,8 @@ class Run:
     def sample(self, sample_id: str) -> Row | None:
         """Return one sample as a dict; None if the run does not hold it."""
         found = None
-        for _, _, row in self._samples.read([]) if self._samples else ():
-            if str(row.get("id")) == sample_id:
+        for *_, row in self._sample_rows([]):
+            if str(row["id"]) == sample_id:
                 found = row
         return found
 
@@ -170,9 +170,10 @@ class Run:
         """Return one row a failed cell, in run order: its first failed repeat, or a bare row where a promised one is missing."""
         cells = Cells()
         self._take_samples(cells, SampleFacts(), [])
+        names = dict.fromkeys(str(row["id"]) for *_, row in self._sample_rows([]))
         for place, _, row in self._rows.read([]):
             cells.add(row, place)
-        return list(_failed(cells, self._rows))
+        return list(_failed(cells, self._rows, iter(names)))
 
     def replies(self, keys: Collection[str]) -> dict[str, Row]:
         """Return the stored replies of some question keys; of a key with several lines the last. {} if the run holds none."""
@@ -193,14 +194,17 @@ class Run:
         return difflib.get_close_matches(sample_id, ids, n=most, cutoff=0.5) or list(ids)[:most]
 
     def _take_samples(self, cells: Cells, facts: SampleFacts, notices: list[Notice]) -> None:
-        if self._samples is None:
-            return
-        for _, number, row in self._samples.read(notices):
+        """Number the samples, and say which cells are promised of them."""
+        for *_, row in self._sample_rows(notices):
+            facts.add(cells.ids.number(str(row["id"])), row)
+        cells.promise(_names(self.manifest.get("metrics")))
+
+    def _sample_rows(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
+        for place, number, row in self._samples.read(notices) if self._samples else ():
             if row.get("id") in (None, ""):
                 notices.append(Notice("sample_without_id", (("line", number),)))
-                continue
-            facts.add(cells.number(str(row["id"])), row)
-        cells.promise(_names(self.manifest.get("metrics")))
+            else:
+                yield place, number, row
 
     def _final(self, sample_id: str | None = None) -> dict[tuple[str, str, int], tuple[int, Row]]:
         found: dict[tuple[str, str, int], tuple[int, Row]] = {}
@@ -235,15 +239,8 @@ def _check(name: str, number: int, row: Row) -> tuple[str, str, int]:
 
 
 def _at(name: str, number: int, bad: RowProblem) -> RunFolderError:
-    return RunFolderError(
-        say(
-            "results.bad_row",
-            screen_language(),
-            file=name,
-            line=number,
-            problem=say(f"results.row_{bad.code}", screen_language(), value=bad.value),
-        )
-    )
+    problem = say(f"results.row_{bad.code}", screen_language(), value=bad.value)
+    return RunFolderError(say("results.bad_row", screen_language(), file=name, line=number, problem=problem))
 
 
 def _filled(row: Row) -> Row:
@@ -265,16 +262,16 @@ def _record(kind: type[Score], name: str, number: int, row: Row) -> Score:
         raise RunFolderError(say("results.bad_row", screen_language(), file=name, line=number, problem=f"{field}: {first['msg']}")) from bad
 
 
-def _failed(cells: Cells, lines: Lines) -> Iterator[Row]:
-    ids = list(cells.ids)
-    for at, sample_id in enumerate(ids):
+def _failed(cells: Cells, lines: Lines, names: Iterator[str]) -> Iterator[Row]:
+    for at in range(len(cells)):
+        name = next(names, None)
         for column in cells.columns.values():
             found = cells.outcome(column, at)
             if found is None or found >= 0 or cells.reason(found)[0] != "failed":
                 continue
             place = cells.place(column, at)
-            row = {} if place < 0 else lines.at(place)
-            yield {**row, "sample_id": sample_id, "metric": column.metric, "status": "failed", "reason": cells.reason(found)[1]}
+            row = {"sample_id": name} if place < 0 else lines.at(place)
+            yield {**row, "metric": column.metric, "status": "failed", "reason": cells.reason(found)[1]}
 
 
 def _manifest(path: Path) -> tuple[Row, list[Notice]]:

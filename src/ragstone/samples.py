@@ -1,20 +1,20 @@
 """Samples out of a file or out of memory: everything is checked first, then they are read one at a time."""
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ragstone.citations import strip_citations as strip_sample
 from ragstone.clipping import clip
-from ragstone.columns import ALIASES, NEEDED_BY, misspelt, resolve_mapping
 from ragstone.errors import DataError, Problem
-from ragstone.fingerprints import Fingerprint, gold_row, judged_row
-from ragstone.formats import Row, Table, open_table
-from ragstone.memory import memory_table
-from ragstone.rows import JUDGED, Notes, RowReader, judged_columns, question_id
+from ragstone.formats import Table, open_table
+from ragstone.reading.columns import ALIASES, resolve_mapping
+from ragstone.reading.memory import memory_table
+from ragstone.reading.rows import Notes, RowReader, question_id
+from ragstone.reading.survey import build_sample, survey_rows
 from ragstone.text import say, screen_language
 from ragstone.types import Language, Sample
 
@@ -60,13 +60,14 @@ class SampleSource:
         return self.count
 
     def __iter__(self) -> Iterator[Sample]:
-        for row in _first(self._table.rows(), self._limit):
-            values, problems = ({}, [row]) if isinstance(row, Problem) else self._reader.read(row)
+        reader = replace(self._reader, notes=Notes())
+        for row in islice(self._table.rows(), self._limit):
+            values, problems = ({}, [row]) if isinstance(row, Problem) else reader.read(row)
             if problems or isinstance(row, Problem):
                 raise DataError(self.name, [Problem(say("samples.changed", self.lang)), *problems])
             if "id" not in values:
                 values["id"] = self._made_ids.get(row.number) or question_id(values.get("question"))
-            yield _sample(values, self._strip)
+            yield build_sample(values, self._strip)
 
 
 def scan(
@@ -98,8 +99,25 @@ def scan(
     columns = resolve_mapping(mapping or {}, lang)
     max_cell = int(max_cell_mb * _MB)
     table = _table(source, encoding, lang, max_cell)
-    reader = RowReader(columns, table.textual, lang, max_cell, Notes())
-    return _Survey(table, reader, lang, limit, strip_citations).source()
+    survey = survey_rows(table, RowReader(columns, table.textual, lang, max_cell, Notes()), limit, strip_citations)
+    return SampleSource(
+        name=table.name,
+        count=survey.rows,
+        columns=survey.columns,
+        missing=survey.missing,
+        notices=tuple(survey.notices()),
+        languages=dict(survey.languages),
+        errors=survey.errors,
+        found=tuple(survey.reader.notes.columns),
+        gold_fingerprint=survey.gold.hex(),
+        samples_fingerprint=survey.judged.hex(),
+        lang=lang,
+        _table=table,
+        _reader=survey.reader,
+        _limit=limit,
+        _strip=strip_citations,
+        _made_ids=survey.made_ids,
+    )
 
 
 def fit(source: SampleSource, needs: Mapping[str, tuple[str, ...]], explicit: bool) -> tuple[list[str], list[str]]:
@@ -134,7 +152,9 @@ def _unfed_problems(source: SampleSource, unfed: Mapping[str, list[str]]) -> lis
     for column in columns:
         metrics = ", ".join(metric for metric, lacking in unfed.items() if column in lacking)
         names = ", ".join((column, *ALIASES.get(column, ())))
-        problems.append(Problem(say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found), column=column))
+        problems.append(
+            Problem(say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found), column=column)
+        )
     return problems
 
 
@@ -142,57 +162,3 @@ def _table(source: Any, encoding: str, lang: Language, max_cell: int) -> Table:
     if isinstance(source, str | os.PathLike):
         return open_table(Path(source), encoding, lang, max_cell)
     return memory_table(source, lang)
-
-
-def _first(rows: Iterator[Row | Problem], limit: int | None) -> Iterator[Row | Problem]:
-    if limit is None:
-        yield from rows
-        return
-    for _, row in zip(range(limit), rows, strict=False):
-        yield row
-
-
-def _sample(values: dict[str, Any], strip: bool) -> Sample:
-    sample = Sample(**values)
-    return strip_sample(sample) if strip else sample
-
-
-class _Survey:
-    """The first pass over a source: counts, problems, ids, fingerprints; it keeps no row."""
-
-    def __init__(self, table: Table, reader: RowReader, lang: Language, limit: int | None, strip: bool) -> None:
-        self.table, self.reader, self.lang, self.limit, self.strip = table, reader, lang, limit, strip
-        self.problems: list[Problem] = []
-        self.given: dict[str, int] = {}
-        self.made: list[tuple[int, str]] = []
-        self.filled: Counter[str] = Counter()
-        self.languages: Counter[Language] = Counter()
-        self.rows = self.errors = 0
-
-    def source(self) -> SampleSource:
-        for row in _first(self.table.rows(), self.limit):
-            self.rows += 1
-            self._look(row)
-        self.problems += self._whole()
-        if self.problems:
-            raise DataError(self.table.name, sorted(self.problems, key=lambda p: (p.row is not None, p.row or 0)))
-        made_ids = _distinct(self.made, self.given)
-        gold, judged = self._fingerprints(made_ids)
-        return SampleSource(
-            self.table.name,
-            self.rows,
-            frozenset(name for name in JUDGED if self.filled[name]),
-            {name: self.rows - self.errors - self.filled[name] for name in JUDGED},
-            tuple(self._notices()),
-            dict(self.languages),
-            self.errors,
-            tuple(self.reader.notes.columns),
-            gold,
-            judged,
-            self.lang,
-            self.table,
-            self.reader,
-            self.limit,
-            self.strip,
-            made_ids,
-        )

@@ -5,6 +5,7 @@ manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 
 import contextlib
 import os
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -176,7 +177,7 @@ class FolderLock:
 
 
 def _lock(file: IO[bytes]) -> None:
-    if os.name == "nt":
+    if sys.platform == "win32":
         import msvcrt
 
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)

@@ -33,6 +33,11 @@ class Context(Record):
     source: str | None = None
     """Where the chunk comes from (file, URL, collection)."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_text(cls, given: Any) -> Any:
+        return {"text": given} if isinstance(given, str) else given
+
     @property
     def blank(self) -> bool:
         """True if the chunk holds nothing to judge."""

@@ -251,7 +251,7 @@ def test_all_problems_of_a_table_are_told_at_once():
 
 def test_errors_speak_the_language_of_the_screen(monkeypatch):
     monkeypatch.setenv("RAGSTONE_LANG", "zh")
-    with pytest.raises(ConfigError, match="没有名为“chekcs”的部分.*最接近的是：checks"):
+    with pytest.raises(ConfigError, match=r"没有名为“chekcs”的部分.*最接近的是：checks"):
         ScriptedJudge.from_dict({"chekcs": {}})
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.analysis.ids import Ids
 from ragstone.analysis.pooled import Pooling, pooling
 
 Row = dict[str, Any]
@@ -46,9 +47,9 @@ class Lane:
 
     def __init__(self, pool: Pooling) -> None:
         self.values = array("d")
-        self.places = array("q")
+        self.places: array[int] = array("I")
         self.pool = pool
-        self.counts: tuple[array[int], ...] = ()
+        self.counts: list[array[int]] = []
         self.amounts = array("d")
 
     def put(self, at: int, value: float, place: int) -> bool:
@@ -56,22 +57,18 @@ class Lane:
         values = self.values
         missing = at - len(values)
         if missing >= 0:
-            values.extend([ABSENT] * missing)
-            values.append(value)
-            self.places.extend([-1] * missing)
-            self.places.append(place)
-            return False
+            values.extend([ABSENT] * (missing + 1))
         held = values[at] != ABSENT
-        values[at], self.places[at] = value, place
+        values[at] = value
+        self.places = _set(self.places, at, place)
         return held
 
     def leave(self, at: int, counts: tuple[int, ...], amount: float) -> None:
         """Store what the sample leaves for the mean over claims; zeros where there is nothing."""
         if not self.counts:
-            self.counts = tuple(array("i") for _ in range(self.pool.counts))
-        for column, count in zip(self.counts, counts, strict=True):
-            column.extend([0] * (at + 1 - len(column)))
-            column[at] = count
+            self.counts = [array("H") for _ in range(self.pool.counts)]
+        for i, count in enumerate(counts):
+            self.counts[i] = _set(self.counts[i], at, count)
         if amount or at < len(self.amounts):
             self.amounts.extend([0.0] * (at + 1 - len(self.amounts)))
             self.amounts[at] = amount
@@ -79,6 +76,18 @@ class Lane:
     def value(self, at: int) -> float:
         """Return the number of a sample."""
         return self.values[at] if at < len(self.values) else ABSENT
+
+
+def _set(column: array[int], at: int, value: int) -> array[int]:
+    """Set a number, zeros before it where there were none; a column grows wider when a number no longer fits."""
+    if at >= len(column):
+        column.extend([0] * (at + 1 - len(column)))
+    try:
+        column[at] = value
+    except OverflowError:
+        column = array("Q", column)
+        column[at] = value
+    return column
 
 
 class Column:
@@ -100,28 +109,19 @@ class Column:
 
 
 class Cells:
-    """All cells of a run. Samples are numbered in run order; `ids` maps an id to its number."""
+    """All cells of a run. Samples are numbered in run order by `ids`."""
 
     def __init__(self) -> None:
-        self.ids: dict[str, int] = {}
+        self.ids = Ids()
         self.columns: dict[str, Column] = {}
         self.reasons: dict[tuple[str, str], float] = {}
         self.doubled = 0
         self.promised = 0
         """So many samples, the first ones, have a cell in every column; one without a row counts as interrupted."""
         self._promising: frozenset[str] = frozenset()
-        self._last: tuple[str, int] = ("", -1)
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def number(self, sample_id: str) -> int:
-        """Return the number of a sample, a new one for an id not met before."""
-        if sample_id == self._last[0] and self._last[1] >= 0:
-            return self._last[1]
-        found = self.ids.setdefault(sample_id, len(self.ids))
-        self._last = (sample_id, found)
-        return found
 
     def column(self, metric: str) -> Column:
         """Return a metric's column, a new one if need be."""
@@ -143,7 +143,7 @@ class Cells:
         if value is None:
             value = self._code(row["status"], row.get("reason"))
         column = self.column(metric)
-        at, lane = self.number(sample_id), column.lane(repeat)
+        at, lane = self.ids.number(sample_id), column.lane(repeat)
         self.doubled += lane.put(at, value, place)
         if value >= 0 and row.get("verdicts"):
             self._pool(column, lane, at, row)

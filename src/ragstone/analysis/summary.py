@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -236,11 +237,22 @@ def _sd(values: array[float], mean: float | None) -> float | None:
 
 
 def _median(values: array[float]) -> float | None:
-    if not values:
-        return None
-    half, odd = divmod(len(values), 2)
-    ordered = sorted(values)
-    return ordered[half] if odd else (ordered[half - 1] + ordered[half]) / 2
+    return (_ranked(values, (len(values) - 1) // 2) + _ranked(values, len(values) // 2)) / 2 if values else None
+
+
+def _ranked(values: array[float], rank: int) -> float:
+    """Return the value at a rank; only those near it are sorted, since a sorted copy would be the largest thing in memory."""
+    bins = Counter(int(v * 1000) for v in values)
+    for bin in sorted(bins):
+        if rank < bins[bin]:
+            near = Counter(v for v in values if int(v * 1000) == bin)
+            break
+        rank -= bins[bin]
+    for value in sorted(near):
+        if rank < near[value]:
+            break
+        rank -= near[value]
+    return value
 
 
 def _histogram(values: array[float]) -> tuple[int, ...]:
@@ -266,13 +278,9 @@ def _worst(cells: Cells, fetch: Callable[[int], Row], most: int) -> Iterator[Wor
     columns = list(cells.columns.values())
     values = ((cells.outcome(column, at), at, i) for at in range(len(cells)) for i, column in enumerate(columns))
     lowest = heapq.nsmallest(most, ((v, at, i) for v, at, i in values if v is not None and v >= 0))
-    names = _names(cells, {at for _, at, _ in lowest})
     for value, at, i in lowest:
-        yield WorstCell(names[at], columns[i].metric, value, lost_lines(fetch(cells.place(columns[i], at))))
-
-
-def _names(cells: Cells, wanted: set[int]) -> dict[int, str]:
-    return {at: sample_id for sample_id, at in cells.ids.items() if at in wanted}
+        row = fetch(cells.place(columns[i], at))
+        yield WorstCell(str(row["sample_id"]), columns[i].metric, value, lost_lines(row))
 
 
 def _warnings(cells: Cells, metrics: Iterable[MetricSummary]) -> Iterator[Notice]:

@@ -27,10 +27,10 @@ COMMANDS = ("demo", "evaluate", "show", "replay", "metrics")
 
 
 class _Commands(Group):
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (typer's signature)
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
         one = typer.Typer(add_completion=False)

@@ -81,27 +81,19 @@ def command(
     dry_run: Annotated[bool, _option("--dry-run", BUDGET)] = False,
 ) -> int:
     """Judge samples; the help stands in the catalogue."""
-    from ragstone.config import FLAGS
+    from ragstone.cli.help import language_of
+    from ragstone.cli.output import show_run
+    from ragstone.config import FLAGS, load_config
 
     given = {name: value for name, value in ctx.params.items() if name in FLAGS}
-    return _evaluate(samples, out, given, ctx.find_root().obj["environ"], config, json=json, quiet=quiet)
-
-
-def _evaluate(
-    samples: Path, out: Path | None, given: Mapping[str, Any], environ: Mapping[str, str], file: Path | None, *, json: bool, quiet: bool
-) -> int:
-    """Settings, samples, metrics, judge, run, table: everything that can be wrong is found before the first request."""
-    from ragstone.cli.output import show_run
-    from ragstone.config import load_config
-    from ragstone.text import screen_language
-
+    environ = ctx.find_root().obj["environ"]
     named = environ.get("RAGSTONE_CONFIG")
-    loaded = load_config(given, path=file or (Path(named) if named else None), environ=environ)
-    lang = screen_language(loaded.config.lang)
-    run = _judge(samples, _folder(out, lang), loaded, environ, lang, quiet=quiet)
+    loaded = load_config(given, path=config or (Path(named) if named else None), environ=environ)
+    screen = language_of(ctx)
+    run = _judge(samples, _folder(out, screen), loaded, environ, screen, quiet=quiet)
     summary = run.summary(min_coverage=loaded.config.min_coverage)
-    show_run(summary, lang, json=json)
-    return _verdict(summary, lang)
+    show_run(summary, screen, json=json)
+    return verdict(summary, screen)
 
 
 def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool) -> Run:
@@ -146,7 +138,8 @@ def _folder(out: Path | None, lang: Language) -> Path:
     return out
 
 
-def _verdict(summary: Any, lang: Language) -> int:
+def verdict(summary: Any, lang: Language) -> int:
+    """Return the exit code of a finished run, and say on stderr why it is not 0."""
     from ragstone.cli.exits import FAILED, FINE, tell
     from ragstone.text import say
 

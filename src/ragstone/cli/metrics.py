@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 
 def command(
+    ctx: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="cli.metrics_name")] = None,
-    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,  # noqa: ARG001 (read at the start)
 ) -> None:
     """List metrics or show one; the help stands in the catalogue."""
+    from ragstone.cli.help import language_of
     from ragstone.metrics import available
-    from ragstone.text import screen_language
 
-    said = screen_language(lang)
+    said = language_of(ctx)
     known = available()
     print(_listing(known, said) if name is None else _page(name, list(known), said))
 
@@ -29,7 +30,7 @@ def _page(name: str, known: list[str], lang: Language) -> str:
     from difflib import get_close_matches
 
     from ragstone.errors import ConfigError
-    from ragstone.metrics.pages import page
+    from ragstone.pages import page
     from ragstone.text import say
 
     if name in known:
@@ -40,23 +41,33 @@ def _page(name: str, known: list[str], lang: Language) -> str:
 
 
 def _listing(known: Mapping[str, type[Metric]], lang: Language) -> str:
-    """Name, side, needed columns and one line each; the line goes below where the terminal is narrow."""
-    from ragstone.cli.width import pad, width, wrap
+    """Name and side, what it asks, and the columns it needs."""
+    from ragstone.cli.width import wrap
     from ragstone.text import say
 
-    heads = [say(f"cli.head_{column}", lang) for column in ("metric", "side", "needs")]
-    rows = [(name, say(f"cli.side_{cls.side}", lang), ", ".join(cls.needs)) for name, cls in known.items()]
-    columns = [max(width(row[i]) for row in (heads, *rows)) for i in range(3)]
-    lines = ["  ".join(pad(cell, size) for cell, size in zip(heads, columns, strict=True)).rstrip()]
-    for row, cls in zip(rows, known.values(), strict=True):
-        lines.append("  ".join(pad(cell, size) for cell, size in zip(row, columns, strict=True)).rstrip())
-        lines += ["    " + line for line in wrap(_what(cls, lang), 74)]
+    lines: list[str] = []
+    for name, cls in known.items():
+        title, line = _words(cls, lang)
+        lines.append(f"{name}{title} · {say(f'metrics.side_{cls.side}', lang)}")
+        for text in (line, say("cli.needs", lang, columns=_needs(cls, lang))):
+            lines += ["    " + part for part in wrap(text, 76)]
     return "\n".join([*lines, "", say("cli.metrics_next", lang)])
 
 
-def _what(cls: type[Metric], lang: Language) -> str:
-    """One line on a metric: ours from the catalogue, that of another package from its docstring."""
+def _words(cls: type[Metric], lang: Language) -> tuple[str, str]:
+    """Name in the language and one line: ours from the catalogue, those of another package from its docstring."""
     from ragstone.metrics import PRESETS
     from ragstone.text import say
 
-    return say(f"cli.what_{cls.name}", lang) if cls.name in PRESETS["full"] else (cls.__doc__ or "").strip().split("\n")[0]
+    if cls.name not in PRESETS["full"]:
+        return "", (cls.__doc__ or "").strip().split("\n")[0]
+    title = say(f"metrics.name_{cls.name}", lang)
+    return (f" {title}" if lang == "zh" else ""), say(f"metrics.line_{cls.name}", lang)
+
+
+def _needs(cls: type[Metric], lang: Language) -> str:
+    from ragstone.text import say
+
+    names = (*cls.needs, "yardstick") if "against" in cls.run_level else cls.needs
+    known = ("question", "answer", "contexts", "reference", "yardstick")
+    return ", ".join(say(f"metrics.column_{name}", lang) if name in known else name for name in names)

@@ -11,16 +11,18 @@ MOST_SHOWN = 20
 
 
 def command(
+    ctx: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="cli.replay_run")],
     write: Annotated[bool, typer.Option("--write", help="cli.replay_write")] = False,
-    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,  # noqa: ARG001 (read at the start)
 ) -> int:
     """Replay a run; the help stands in the catalogue."""
     from ragstone.cli.exits import FAILED, FINE
+    from ragstone.cli.help import language_of
     from ragstone.replay import replay
-    from ragstone.text import say, screen_language
+    from ragstone.text import say
 
-    said = screen_language(lang)
+    said = language_of(ctx)
     result = replay(run, write=write)
     if not result.changed:
         print(say("cli.replay_same", said, cells=result.cells))

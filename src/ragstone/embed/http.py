@@ -199,6 +199,8 @@ class HttpEmbedder:
         outcomes: list[Vector | str] = []
         for start in range(0, len(batch), part):
             outcomes += await self._ask_parts(batch[start : start + part], refusals)
+        if exchange.crowded and not any(isinstance(o, str) for o in outcomes):  # else one text may have been the trouble
+            self.remember(part)
         return outcomes
 
     def _checked(self, outcome: Vector | str) -> Vector | str:
@@ -206,6 +208,10 @@ class HttpEmbedder:
             return outcome
         self.dimension = self.dimension or outcome.size
         return outcome if outcome.size == self.dimension else "embedding_dimension"
+
+    def remember(self, batch_size: int) -> None:
+        """Put no more than so many texts into a request from now on."""
+        self.batch_size = min(self.batch_size, batch_size)
 
     def drop(self, name: str, error: ApiError) -> None:
         """Send a parameter no more."""
@@ -229,6 +235,8 @@ class _Batch:
         self._sent: dict[str, Any] = {}
         self.outcomes: list[Vector | str] = []
         self.part = 0
+        self.crowded = False
+        """The refusal was about the number of texts, as far as its words tell."""
         self.refusal: ApiError | None = None
         self.tally = Tally()
 
@@ -247,8 +255,10 @@ class _Batch:
                 return AGAIN
         size = len(self._texts)
         if size > 1 and (error.status == 413 or error.mentions(_COUNT_WORDS)):
-            self.part = _named_size(error, size) or size // 2
-            self._embedder.batch_size = min(self._embedder.batch_size, self.part)
+            named = _named_size(error, size)
+            self.part, self.crowded = named or size // 2, True
+            if named:
+                self._embedder.remember(named)
             return Step("fail", "bad_reply", error.message)
         if sure and (error.model or error.status in (404, 405, 410)):
             return None

@@ -33,13 +33,14 @@ _ABOUT_MATERIAL = re.compile(
 )
 
 _DIRECTIVE = re.compile(
-    r"^(?:(?:回答|答案|并|且|同时|还|也|则)?(?:应当?|应该|须|需要?|必须|不得|不应|不要|不能|禁止)|"
-    r"(?:(?:and|but|then|it|the answer|the reply|answers?)\s+)?(?:should|must|shall|may not|do not|never)\b)",
+    r"^(?:(?:回答|答案|助手|并|且|同时|还|也|则)?(?:应当?|应该|须|需要?|必须|不得|不应|不要|不能|禁止)|"
+    r"(?:(?:and|but|then)\s+)?(?:should|must|shall|may not|do not|never)\b)|"
+    r"\b(?:it|the (?:answer|reply|response|assistant|bot)) (?:should|must|shall|may not)\b",
     re.IGNORECASE,
 )
 _CONDUCT = re.compile(
-    r"确认|追问|反问|询问|澄清|提示|提醒|说明(?:来源|出处)|注明|标注|引用|拒绝|拒答|编造|虚构|臆造|捏造|猜测|如实|"
-    r"\b(?:ask|clarif\w+|confirm|refus\w+|declin\w+|cit(?:e|es|ing)|name the source|invent\w*|fabricat\w+|mak(?:e|ing) up|guess\w*|remind|point (?:out|to))\b",
+    r"确认|追问|反问|询问|澄清|提示|提醒|说明(?:来源|出处)|注明|标注|引用|拒绝|拒答|编造|虚构|臆造|捏造|猜测|"
+    r"\b(?:ask|clarif\w+|confirm|refus\w+|declin\w+|cit(?:e|es|ing)|name the source|invent\w*|fabricat\w+|make up|guess\w*|remind)\b",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
@@ -57,7 +58,7 @@ def split(text: str, of: str, lang: Language) -> list[dict[str, str]]:
     """
     claims = []
     for sentence in _statements(text):
-        for point in _directives(sentence, lang) if of == "reference" else [sentence]:
+        for point in _points(sentence, of, lang):
             piece = point.removeprefix(_MARK[lang])[:ANCHOR]
             claims.append({"text": point, "anchor": piece} if piece in text else {"text": point})
     return claims
@@ -69,10 +70,25 @@ def unmarked(claim: str) -> str:
 
 
 def _statements(text: str) -> Iterator[str]:
-    for line in (part for sentence in sentences(text) for part in re.split(r"[；;]\s*|\n+", sentence)):
-        bare = _GREETING.sub("", _BULLET.sub("", line.strip()).replace("**", "")).strip(" 。；;.…")
-        if fold(bare) and not line.rstrip().endswith((":", "：")) and not _says_nothing(bare):
-            yield bare
+    """The sentences, bare of bullets, greetings and marks; a bullet carries the line that leads its list in."""
+    lead = ""
+    for line in (part.strip() for sentence in sentences(text) for part in re.split(r"[；;]\s*|\n+", sentence)):
+        bullet = _BULLET.match(line)
+        bare = _GREETING.sub("", line[bullet.end() :] if bullet else line).replace("**", "").strip(" 。；;.…")
+        if bare.endswith((":", "：")):
+            lead = bare
+        elif fold(bare):
+            lead = lead if bullet else ""
+            yield lead + bare
+
+
+def _points(sentence: str, of: str, lang: Language) -> list[str]:
+    """The claims of one sentence: the points of a directive, nothing, or the sentence as it stands."""
+    if of == "reference":
+        points = [point.strip(" 。.") for point in _POINTS.split(sentence) if point and fold(point)]
+        if any(map(_DIRECTIVE.search, points)) and any(map(_CONDUCT.search, points)):
+            return [f"{_MARK[lang]}{point}" if _CONDUCT.search(point) else point for point in points]
+    return [] if _says_nothing(sentence) else [sentence]
 
 
 def _says_nothing(sentence: str) -> bool:
@@ -81,11 +97,3 @@ def _says_nothing(sentence: str) -> bool:
     if _LINK.match(sentence) or _COURTESY.match(sentence) or _ABOUT_MATERIAL.search(sentence):
         return True
     return bool(_ADVICE.match(sentence)) and not numbers(sentence) and not _STATES.search(sentence)
-
-
-def _directives(sentence: str, lang: Language) -> list[str]:
-    """Cut a sentence that says what an answer should do into its points; leave any other whole."""
-    points = [point.strip(" 。.") for point in _POINTS.split(sentence) if fold(point)]
-    if not any(_DIRECTIVE.match(point) and _CONDUCT.search(point) for point in points):
-        return [sentence]
-    return [f"{_MARK[lang]}{point}" if _CONDUCT.search(point) else point for point in points]

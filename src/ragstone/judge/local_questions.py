@@ -8,8 +8,9 @@ from ragstone.types import Language
 
 _ZH_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百千万两]+(?=[天年月日元个小时次周])")
 _EN_NUMBER = re.compile(r"\b[0-9][0-9,.]*\b(?:\s*%)?")
-_ZH_TOPIC = re.compile(r"^(.{2,30}?)(?=[是为有须应可不]|包括|享有|需要)")
-_EN_TOPIC = re.compile(r"^(.{3,80}?)\s+(?=(?:is|are|was|were|has|have|gets?|must|can|may|should|includes?|lasts?)\b)", re.IGNORECASE)
+_ZH_TOPIC = re.compile(r"^([^，,]{2,30}?)(?=[是为有须应可不]|包括|享有|需要)")
+_EN_TOPIC = re.compile(r"^([^,]{3,80}?)\s+(?=(?:is|are|was|were|has|have|gets?|must|can|may|should|includes?|lasts?)\b)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:An?|The)\b")
 _FORMS: dict[Language, tuple[str, str]] = {"zh": ("关于{topic}有什么规定？", "{topic}？"), "en": ("What about {topic}?", "{topic}?")}
 LONGEST = 200
 """Most characters of a topic."""
@@ -23,20 +24,27 @@ def invert(answer: str, count: int, lang: Language) -> list[dict[str, object]]:
     """
     stated = [claim["text"] for claim in split(answer, "answer", lang)]
     noncommittal = not stated and refuses(answer)
-    topics = stated or sentences(answer) or [answer]
-    questions = [_question(topics[i % len(topics)], i // len(topics), lang) for i in range(count)]
+    if stated:
+        questions = [_question(stated[i % len(stated)], i // len(stated), lang) for i in range(count)]
+    else:
+        said = sentences(answer) or [answer]
+        questions = [_FORMS[lang][1].replace("{topic}", _bare(said[i % len(said)])) for i in range(count)]
     return [{"question": question, "noncommittal": noncommittal} for question in questions]
 
 
 def _question(statement: str, turn: int, lang: Language) -> str:
-    bare = statement.strip(" 。.！!？?；;")[:LONGEST] or statement.strip()
+    bare = _bare(statement)
     asked = _ask_number(bare, lang)
     subject = (_ZH_TOPIC if lang == "zh" else _EN_TOPIC).match(bare)
     about, plain = _FORMS[lang]
     wordings = [asked] if asked else []
-    wordings += [about.replace("{topic}", subject[1])] if subject else []
+    wordings += [about.replace("{topic}", _ARTICLE.sub(lambda m: m[0].lower(), subject[1]))] if subject else []
     wordings += [plain.replace("{topic}", bare)]
     return wordings[turn % len(wordings)]
+
+
+def _bare(statement: str) -> str:
+    return statement.strip(" 。.！!？?；;\n")[:LONGEST] or statement.strip()
 
 
 def _ask_number(statement: str, lang: Language) -> str | None:

@@ -13,6 +13,8 @@ SUPPORT = 0.65
 """Least mean of word coverage and likeness for a claim to be supported."""
 SAME = 0.7
 """Least share of words that two statements have of each other to be the same but for a number or a negation."""
+NUMBERS = 0.2
+"""What equal numbers add to the likeness of two texts."""
 USEFUL = 0.45
 """Least coverage or likeness of a sentence of the yardstick for a context to be useful."""
 MATCH = 0.6
@@ -33,7 +35,7 @@ def _check_one(claim: Piece, contexts: Sequence[Item], held: Sequence[Piece], em
     near = nearest(claim, held, embed)
     if not near:
         return _line("not_found", "nothing", None, lang)
-    likeness, best = near[0]
+    likeness, best = max(near, key=lambda pair: pair[0] + _shared(claim, pair[1]))
     if conflict := _conflict(claim, near):
         return _line("contradicted", *conflict, lang)
     if claim.numbers - _all(piece.numbers for piece in held):
@@ -41,22 +43,27 @@ def _check_one(claim: Piece, contexts: Sequence[Item], held: Sequence[Piece], em
     everything = " ".join(context["text"] for context in contexts).casefold()
     if any(name not in everything for name in claim.names):
         return _line("not_found", "name", None, lang)
-    supported = (claim.within(_all(piece.words for piece in held)) + likeness) / 2 >= SUPPORT
+    supported = (claim.within(_all(piece.words for piece in held)) + likeness) / 2 + _shared(claim, best) >= SUPPORT
     return _line("supported", "overlap", best, lang) if supported else _line("not_found", "little", None, lang)
 
 
 def _conflict(claim: Piece, near: Sequence[tuple[float, Piece]]) -> tuple[str, Piece] | None:
     """Tell whether a near sentence, or a clause of it, says the same of another number or denies it, and none agrees."""
     twins = [(clause, piece) for _, piece in near for clause in clauses(piece) if _same(claim, clause)]
-    if any(not _differ(claim, clause) for clause, _ in twins):
+    if any(claim.denials == clause.denials and not _numbers_apart(claim, clause) for clause, _ in twins):
         return None
     for clause, piece in twins:
-        return ("negation" if claim.negated != clause.negated else "other_number"), piece
+        return ("negation" if claim.denials != clause.denials else "other_number"), piece
     return None
 
 
 def _same(one: Piece, other: Piece) -> bool:
     return min(one.within(other), other.within(one)) >= SAME
+
+
+def _shared(claim: Piece, piece: Piece) -> float:
+    """What it adds that all numbers of the claim stand in one sentence."""
+    return NUMBERS if claim.numbers and claim.numbers <= piece.numbers else 0.0
 
 
 def _line(verdict: str, why: str, evidence: Piece | None, lang: Language) -> dict[str, Any]:
@@ -79,12 +86,11 @@ def rate(contexts: Sequence[Item], question: str, yardstick: str, embed: Embed, 
 
 def _useful(held: Sequence[Piece], question: Piece, wanted: Sequence[Piece], embed: Embed) -> bool:
     words = _all(piece.words for piece in held)
-    return any((piece.within(words) + _likeness(piece, held, embed) + question.within(words)) / 3 >= USEFUL for piece in wanted)
-
-
-def _likeness(piece: Piece, held: Sequence[Piece], embed: Embed) -> float:
-    near = nearest(piece, held, embed)
-    return near[0][0] if near else 0.0
+    for piece in wanted:
+        near = nearest(piece, held, embed)
+        if near and (piece.within(words) + near[0][0] + question.within(words)) / 3 + _shared(piece, near[0][1]) >= USEFUL:
+            return True
+    return False
 
 
 # ------------------------------------------------------------------ claims against claims
@@ -98,13 +104,22 @@ def match(answer: Sequence[Item], reference: Sequence[Item], embed: Embed, lang:
 
 def _match_one(claim: Piece, points: Sequence[Piece], embed: Embed, lang: Language) -> dict[str, Any]:
     cosines = cosine(embed, claim.text, [point.text for point in points]) if points else []
-    near = [p for p, number in zip(points, cosines, strict=True) if max(number, claim.within(p), p.within(claim)) >= MATCH]
+    near = [p for p, number in zip(points, cosines, strict=True) if max(number, claim.within(p), _contained(p, claim)) >= MATCH]
     agreeing = [p for p in near if not _differ(claim, p)]
     matches, verdict = (agreeing, "supported") if agreeing else (near, "contradicted") if near else ([], "not_found")
     return {"matches": [p.source for p in matches], "reason": say(f"judges.local_match_{verdict}", lang), "verdict": verdict}
 
 
+def _contained(point: Piece, claim: Piece) -> float:
+    """Share of the point's words in the claim; a point of few words beside its numbers ("12 days") needs the numbers too."""
+    return point.within(claim) if point.numbers <= claim.numbers or len(point.words) > 2 else 0.0
+
+
 def _differ(claim: Piece, point: Piece) -> bool:
-    """True if one has a number the other lacks while both have some, or only one is negated."""
-    apart = bool(claim.numbers - point.numbers) and bool(point.numbers - claim.numbers)
-    return apart or claim.negated != point.negated
+    # only whether they deny: claims are worded too freely to count denials
+    return _numbers_apart(claim, point) or bool(claim.denials) != bool(point.denials)
+
+
+def _numbers_apart(one: Piece, other: Piece) -> bool:
+    """True if each has a number the other lacks."""
+    return bool(one.numbers - other.numbers) and bool(other.numbers - one.numbers)

@@ -112,7 +112,7 @@ class TruthTable(Record):
         """
         records = [t if isinstance(t, cls) else cls.from_dict(cast(Mapping[str, Any], t), source) for t in tables]
         sections = {name: _unite(name, [getattr(r, name) for r in records], source) for name in cls.model_fields}
-        joined = cls.model_construct(**sections)
+        joined = cls.model_validate(sections)
         _check_listed(joined, source)
         _check_numbers(joined, source)
         return joined
@@ -204,8 +204,8 @@ _JOINS: dict[str, Callable[[Any, Any], Any]] = {
 # ------------------------------------------------------------------ checking
 def _check_listed(table: TruthTable, source: str) -> None:
     lang = screen_language()
-    for name, text, listed in _listings(table):
-        for item in listed:
+    for name, text, items in _listings(table):
+        for item in items:
             if item.rstrip().endswith("…") and len(item.rstrip(" …")) < PREFIX:
                 raise ConfigError(
                     say("judges.table_prefix", lang, source=source, section=name, text=_short(text), listed=item, least=PREFIX)
@@ -240,7 +240,7 @@ def _check_numbers(table: TruthTable, source: str) -> None:
 
 
 # ------------------------------------------------------------------ saying what is wrong
-_FIELDS = {"claims": ScriptedClaim, "checks": Sides, "matches": Sides, "questions": ScriptedQuestion}
+_FIELDS: dict[str, type[Record]] = {"claims": ScriptedClaim, "checks": Sides, "matches": Sides, "questions": ScriptedQuestion}
 
 
 def _explain(trouble: ValidationError, source: str) -> str:

@@ -75,7 +75,15 @@ def resolve_mapping(mapping: Mapping[str, str], lang: Language) -> Columns:
         field = _FIELD_OF.get(name.strip().casefold())
         if field is None:
             nearest = get_close_matches(name.casefold(), list(_FIELD_OF), n=1, cutoff=0)[:1]
-            raise ConfigError(say("samples.map_unknown", lang, name=name, nearest=_FIELD_OF[nearest[0]] if nearest else "question", known=", ".join(ALIASES)))
+            raise ConfigError(
+                say(
+                    "samples.map_unknown",
+                    lang,
+                    name=name,
+                    nearest=_FIELD_OF[nearest[0]] if nearest else "question",
+                    known=", ".join(ALIASES),
+                )
+            )
         if field in mapped or column in mapped.values():
             raise ConfigError(say("samples.map_twice", lang, name=name, column=column))
         mapped[field] = column

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragstone.cells import UNREAD, BadCell, Cell, meta_value, read_cell, size
-from ragstone.columns import NEEDED_BY, Columns
 from ragstone.errors import Problem
-from ragstone.formats import Row
 from ragstone.language import detect
+from ragstone.reading.cells import BadCell, Cell, size
+from ragstone.reading.columns import NEEDED_BY, Columns
+from ragstone.reading.fields import UNREAD, meta_value, read_cell
+from ragstone.reading.table import Row
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -21,11 +22,13 @@ _REFERENCE = ("reference", "reference_points", "reference_alternatives")
 
 @dataclass(slots=True)
 class Notes:
-    """What was seen on the way, for the notices: columns in file order, and rows by kind of note."""
+    """What was seen on the way, for the notices."""
 
     columns: dict[str, str | None] = field(default_factory=dict)
     """Column of the file -> field, None = meta."""
-    plain_contexts: list[int] = field(default_factory=list)
+    plain_contexts: int = 0
+    """Rows whose contexts are plain text; `first_plain` is the first of them."""
+    first_plain: int | None = None
     context_keys: set[str] = field(default_factory=set)
     doubled: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """Columns that hold the same field, with the number of rows that have them."""
@@ -64,7 +67,8 @@ class RowReader:
                 _keep(meta, column, value if read is UNREAD else read, self.textual)
             elif read is not None:
                 values[name] = read
-        return values, [*problems, *self._finish(values, meta, origin, row.number)]
+        self._finish(values, meta, origin, row.number, problems)
+        return values, problems
 
     def _field(self, column: str) -> str | None:
         if column not in self.notes.columns:
@@ -82,7 +86,8 @@ class RowReader:
             raise cell.bad("unstorable", reason=error) from error
         read = meta_value(cell) if name is None else read_cell(name, cell)
         if name == "contexts" and "plain" in cell.notes:
-            self.notes.plain_contexts.append(number)
+            self.notes.plain_contexts += 1
+            self.notes.first_plain = self.notes.first_plain or number
         self.notes.context_keys |= cell.notes.get("context_key", set())
         return read
 
@@ -98,8 +103,9 @@ class RowReader:
         metrics = NEEDED_BY.get(name or "", ())
         return say("samples.needed_by", self.lang, metrics=", ".join(metrics)) if metrics else ""
 
-    def _finish(self, values: dict[str, Any], meta: dict[str, Any], origin: Mapping[str, str], number: int) -> list[Problem]:
-        problems = []
+    def _finish(
+        self, values: dict[str, Any], meta: dict[str, Any], origin: Mapping[str, str], number: int, problems: list[Problem]
+    ) -> None:
         for key, value in values.pop("meta", {}).items():
             if key in meta and meta[key] != value:
                 problems.append(Problem(say("samples.doubled_meta", self.lang, key=key), number, key))
@@ -110,14 +116,15 @@ class RowReader:
         if not problems and not any(values.get(name) is not None for name in ("question", "answer", "contexts", "error")):
             problems.append(Problem(say("samples.bare_row", self.lang), number))
         values.setdefault("language", detect(values.get("question"), reference_text(values), values.get("answer")))
-        return problems
 
     def _behavior(self, values: dict[str, Any], meta: Mapping[str, Any], origin: Mapping[str, str], number: int) -> list[Problem]:
         answerable = values.pop("answerable", None)
         given = values.get("expected_behavior")
         if given is None and meta.get("expected_behavior") is not None:
             try:
-                given = values["expected_behavior"] = read_cell("expected_behavior", Cell(meta["expected_behavior"], self.textual, self.lang))
+                given = values["expected_behavior"] = read_cell(
+                    "expected_behavior", Cell(meta["expected_behavior"], self.textual, self.lang)
+                )
             except BadCell as error:
                 return [Problem(str(error), number, "meta.expected_behavior")]
         if answerable is None:

@@ -3,26 +3,19 @@
 import csv
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from ragstone.decoding import Undecodable, decoded_lines
 from ragstone.errors import DataError, Problem
+from ragstone.reading.decoding import Undecodable, decoded_lines
+from ragstone.reading.table import Row
 from ragstone.text import say
 from ragstone.types import Language
 
 _FIELD_LIMIT = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row as it was read: its number, counted from 1, and its cells by column."""
-
-    number: int
-    cells: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +43,14 @@ class DelimitedTable:
         try:
             records = bare._records()
             first = next((cells for cells in records if isinstance(cells, Problem) or _filled(cells)), [])
-            problems = [first] if isinstance(first, Problem) else _header_problems(first, lang)
+            names, problems = ([], [first]) if isinstance(first, Problem) else (first, _header_problems(first, lang))
             if not problems and next((r for r in records if isinstance(r, Problem) or _filled(r)), None) is None:
                 problems = [Problem(say("samples.only_header", lang))]
         except Undecodable as error:
-            first, problems = [], [error.problem]
+            names, problems = [], [error.problem]
         if problems:
             raise DataError(str(path), problems)
-        header = tuple(name.strip() for name in first)
+        header = tuple(name.strip() for name in names)
         return cls(path, encoding, lang, delimiter, header, bare.field_limit, tuple(_header_notices(header, delimiter, path, lang)))
 
     @property
@@ -106,7 +99,11 @@ class DelimitedTable:
                 return
             except csv.Error as error:
                 unclosed = "unexpected end" in str(error) or "field limit" in str(error)
-                reason = say("samples.open_quote", self.lang, line=line) if unclosed else say("samples.bad_quotes", self.lang, line=line, reason=error)
+                reason = (
+                    say("samples.open_quote", self.lang, line=line)
+                    if unclosed
+                    else say("samples.bad_quotes", self.lang, line=line, reason=error)
+                )
                 yield Problem(reason)
                 if unclosed:
                     return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.errors import DataError, Problem
-from ragstone.formats import Row, kind_of
+from ragstone.reading.table import Row, kind_of
 from ragstone.text import say
 from ragstone.types import Language, Sample
 

@@ -1,0 +1,84 @@
+"""`ragstone demo`: five metrics on the bundled gold set with the local judge, offline."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragstone.cli.progress import Reporter
+    from ragstone.results import Run
+    from ragstone.types import Language
+
+
+def command(
+    ctx: typer.Context,
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="cli.demo_out")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="cli.evaluate_quiet")] = False,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,  # noqa: ARG001 (read at the start)
+) -> int:
+    """Judge the bundled samples; the help stands in the catalogue."""
+    from ragstone.cli.evaluate import verdict
+    from ragstone.cli.help import language_of
+    from ragstone.cli.output import show_run
+    from ragstone.cli.progress import reporter
+
+    said = language_of(ctx)
+    folder = out or Path(tempfile.mkdtemp(prefix="ragstone-demo-")) / "run"
+    with reporter(said, quiet=quiet) as report:
+        run = _evaluate(folder, said, report)
+    summary = run.summary()
+    show_run(summary, said)
+    _open_one(run, said)
+    _say_what_next(folder, said)
+    return verdict(summary, said)
+
+
+def _evaluate(folder: Path, lang: Language, report: Reporter) -> Run:
+    """Nothing of the user's settings enters: the demo is the same everywhere."""
+    from importlib.resources import as_file, files
+
+    from ragstone.api import evaluate_source, run_sync, select
+    from ragstone.config import Config, JudgeSettings
+    from ragstone.embed.select import make_embedder
+    from ragstone.judge.select import make_judge
+    from ragstone.samples import scan
+    from ragstone.text import say
+
+    config = Config(judge=JudgeSettings(model="local"))
+    with as_file(files("ragstone") / "gold" / "samples.jsonl") as path:
+        source = scan(path)
+        report.notice(say("cli.demo_start", lang, count=source.count))
+        judge = make_judge(config.judge, concurrency=config.concurrency, environ={})
+        embedder = make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ={})
+        metrics = select(config, source).metrics
+        work = evaluate_source(
+            source, metrics, judge, embedder, out=folder, config=config, on_progress=report.progress, on_notice=report.notice
+        )
+        return run_sync(work)
+
+
+def _open_one(run: Run, lang: Language) -> None:
+    """The lowest sample in the language of the screen."""
+    from ragstone.cli.sample_view import sample_page
+    from ragstone.text import say
+
+    lowest = [cell.sample_id for cell in run.summary(worst=1000).worst]
+    spoken = {str(row["id"]) for row in run.samples or () if row.get("language") == lang}
+    opened = next((sample_id for sample_id in lowest if sample_id in spoken), None) or next(iter(spoken))
+    print()
+    print(say("cli.demo_opened", lang, sample=opened))
+    print()
+    print(sample_page(run, opened, lang))
+
+
+def _say_what_next(folder: Path, lang: Language) -> None:
+    import shlex
+
+    from ragstone.text import say
+
+    print()
+    print(say("cli.demo_next", lang, run=shlex.quote(str(folder))))

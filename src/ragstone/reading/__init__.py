@@ -1,0 +1,1 @@
+"""How sources of samples become rows, and rows the fields of samples."""

@@ -1,0 +1,122 @@
+"""Rows of JSON files: one object a line, or one array of objects."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragstone.errors import Problem
+from ragstone.reading.decoding import Undecodable, decoded_lines, decoded_text
+from ragstone.reading.table import Row, kind_of
+from ragstone.text import say
+from ragstone.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesTable:
+    """One JSON object a line; blank lines are skipped. A row's number is its line."""
+
+    path: Path
+    encoding: str
+    lang: Language
+    textual: bool = False
+    columns: None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The path as it was given."""
+        return str(self.path)
+
+    def rows(self) -> Iterator[Row | Problem]:
+        """Yield the rows; a wrong encoding ends them."""
+        try:
+            for number, line in enumerate(decoded_lines(self.path, self.encoding, self.lang), 1):
+                if text := line.strip("\ufeff \t\r\n\v\f"):
+                    yield self._row(number, text)
+        except Undecodable as error:
+            yield error.problem
+
+    def _row(self, number: int, text: str) -> Row | Problem:
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            return Problem(_bad_json(error, text, self.lang, in_line=True), number)
+        return _object(value, number, self.lang)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArrayTable:
+    """One JSON array of objects; read as a whole, since JSON cannot be read in pieces. A row's number is its place in the array."""
+
+    path: Path
+    encoding: str
+    lang: Language
+    textual: bool = False
+    columns: None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The path as it was given."""
+        return str(self.path)
+
+    def rows(self) -> Iterator[Row | Problem]:
+        """Yield the rows, or one problem if the file is not a JSON array."""
+        try:
+            text = decoded_text(self.path, self.encoding, self.lang)
+            array = orjson.loads(text)
+        except Undecodable as error:
+            yield error.problem
+            return
+        except orjson.JSONDecodeError as error:
+            yield Problem(_bad_json(error, text, self.lang, in_line=False))
+            return
+        if not isinstance(array, list):
+            yield Problem(_not_an_array(array, self.lang))
+            return
+        array.reverse()
+        number = 0
+        while array:
+            # Taken off one by one, so that what was read is freed.
+            number += 1
+            yield _object(array.pop(), number, self.lang)
+
+
+def _object(value: Any, number: int, lang: Language) -> Row | Problem:
+    if isinstance(value, dict):
+        return Row(number, value)
+    return Problem(say("samples.not_an_object", lang, found=kind_of(value, lang)), number)
+
+
+def _bad_json(error: orjson.JSONDecodeError, text: str, lang: Language, *, in_line: bool) -> str:
+    around = text[max(0, error.pos - 12) : error.pos + 12]
+    if (
+        text[error.pos : error.pos + 1] in ("N", "I")
+        or text[error.pos : error.pos + 2] == "-I"
+        or any(t in around for t in ("NaN", "Infinity"))
+    ):
+        advice = say("samples.advice_nan", lang)
+    elif "\0" in text:
+        advice = say("samples.advice_nul", lang)
+    elif text.startswith(("#", "//")):
+        advice = say("samples.advice_comment", lang)
+    else:
+        advice = ""
+    place = (
+        say("samples.at_character", lang, column=error.pos + 1)
+        if in_line
+        else say("samples.at_line", lang, line=error.lineno, column=error.colno)
+    )
+    return say("samples.bad_json", lang, place=place, reason=error.msg.partition(":")[0]) + advice
+
+
+def _not_an_array(value: Any, lang: Language) -> str:
+    if isinstance(value, Mapping):
+        lists = [str(key) for key, items in value.items() if isinstance(items, list)]
+        return say("samples.object_for_array", lang) + (
+            say("samples.rows_under", lang, key=lists[0]) if lists else say("samples.wrap_object", lang)
+        )
+    return say("samples.value_for_array", lang, found=kind_of(value, lang))

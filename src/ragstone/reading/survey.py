@@ -1,0 +1,153 @@
+"""The first pass over a source: every problem, the ids, counts and fingerprints. It keeps no row."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from ragstone.citations import strip_citations
+from ragstone.errors import DataError, Problem
+from ragstone.fingerprints import Fingerprint, gold_row, judged_row
+from ragstone.reading.columns import ALIASES, misspelt
+from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns, question_id
+from ragstone.reading.table import Row, Table
+from ragstone.text import say
+from ragstone.types import Language, Sample
+
+
+def survey_rows(table: Table, reader: RowReader, limit: int | None, strip: bool) -> "Survey":
+    """Go through all rows once (twice if a made-up id meets a given one further down) and return what was found.
+
+    Raises:
+        DataError: all problems of the source.
+    """
+    survey = Survey(table, reader, limit, strip)
+    survey.run()
+    if survey.clashes:
+        survey = Survey(table, replace(reader, notes=Notes()), limit, strip, frozenset(survey.given))
+        survey.run()
+    return survey
+
+
+def build_sample(values: dict[str, Any], strip: bool) -> Sample:
+    """Return the sample of a row's fields, its citation marks taken out if wanted."""
+    sample = Sample(**values)
+    return strip_citations(sample) if strip else sample
+
+
+class Survey:
+    """What one pass found. `reserved` are given ids known from an earlier pass, which no made-up id may take."""
+
+    def __init__(self, table: Table, reader: RowReader, limit: int | None, strip: bool, reserved: frozenset[str] = frozenset()) -> None:
+        self.table, self.reader, self.limit, self.strip, self.reserved = table, reader, limit, strip, reserved
+        self.problems: list[Problem] = []
+        self.given: dict[str, int] = {}
+        self.made: set[str] = set()
+        self.made_ids: dict[int, str] = {}
+        self.suffixes: Counter[str] = Counter()
+        self.clashes = False
+        self.filled: Counter[str] = Counter()
+        self.languages: Counter[Language] = Counter()
+        self.rows = self.errors = 0
+        self.gold, self.judged = Fingerprint(), Fingerprint()
+
+    def run(self) -> None:
+        """Look at every row.
+
+        Raises:
+            DataError: all problems found.
+        """
+        for row in islice(self.table.rows(), self.limit):
+            self.rows += 1
+            if isinstance(row, Problem):
+                self.problems.append(row)
+            else:
+                self._look(row)
+        self._look_at_columns()
+        if self.problems:
+            raise DataError(self.table.name, sorted(self.problems, key=lambda p: (p.row is not None, p.row or 0)))
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Judged columns that at least one row fills."""
+        return frozenset(name for name in JUDGED if self.filled[name])
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """Judged column -> rows without it, those whose collection failed left out."""
+        return {name: self.rows - self.errors - self.filled[name] for name in JUDGED}
+
+    def notices(self) -> Iterator[str]:
+        """Yield what a person should know about the source."""
+        lang, notes = self.reader.lang, self.reader.notes
+        yield from self.table.notices
+        if renamed := ", ".join(f"{column} → {name}" for column, name in notes.columns.items() if name and column != name):
+            yield say("samples.aliases", lang, renamed=renamed)
+        if kept := [column for column, name in notes.columns.items() if name is None]:
+            yield say("samples.kept_as_meta", lang, columns=", ".join(kept))
+        for column in kept:
+            if near := misspelt(column):
+                yield say("samples.misspelt", lang, column=column, near=near)
+        yield from self._gaps()
+        if notes.plain_contexts:
+            yield say("samples.plain_contexts", lang, rows=notes.plain_contexts, first=notes.first_plain)
+        if notes.context_keys:
+            yield say("samples.context_keys", lang, keys=", ".join(sorted(notes.context_keys)))
+
+    def _gaps(self) -> Iterator[str]:
+        lang = self.reader.lang
+        for name in JUDGED:
+            if self.filled[name] and self.missing[name] > 0:
+                yield say("samples.missing_in_rows", lang, column=name, missing=self.missing[name], rows=self.rows - self.errors)
+        if self.errors:
+            yield say("samples.error_rows", lang, errors=self.errors, rows=self.rows)
+
+    def _look(self, row: Row) -> None:
+        values, problems = self.reader.read(row)
+        if given := values.get("id"):
+            problems += self._take(given, row.number)
+        else:
+            values["id"] = self._make(values.get("question"), row.number)
+        self.problems += problems
+        if problems:
+            return
+        sample = build_sample(values, self.strip)
+        self.gold.add(gold_row(sample))
+        self.judged.add(judged_row(sample))
+        self.languages[sample.language] += 1
+        if sample.error is not None:
+            self.errors += 1
+        else:
+            self.filled.update(judged_columns(values))
+
+    def _take(self, given: str, number: int) -> list[Problem]:
+        self.clashes = self.clashes or given in self.made
+        if (first := self.given.setdefault(given, number)) == number:
+            return []
+        column = next((c for c, name in self.reader.notes.columns.items() if name == "id"), "id")
+        return [Problem(say("samples.doubled_id", self.reader.lang, id=given, first=first, second=number), number, column)]
+
+    def _make(self, question: str | None, number: int) -> str:
+        made = base = question_id(question)
+        while made in self.made or made in self.given or made in self.reserved:
+            self.suffixes[base] = max(self.suffixes[base] + 1, 2)
+            made = f"{base}-{self.suffixes[base]}"
+        self.made.add(made)
+        if made != base:
+            self.made_ids[number] = made
+        return made
+
+    def _look_at_columns(self) -> None:
+        notes, lang = self.reader.notes, self.reader.lang
+        seen = dict.fromkeys([*(self.table.columns or ()), *notes.columns])
+        found = ", ".join(seen)
+        if not self.rows:
+            self.problems.append(Problem(say("samples.no_rows", lang)))
+        elif notes.columns and not any(notes.columns.values()):
+            whole = [problem for problem in self.problems if problem.row is None]
+            self.problems = [*whole, Problem(say("samples.no_known_column", lang, found=found, known=", ".join(ALIASES)))]
+        if seen:
+            for name, column in self.reader.columns.mapped.items():
+                if column not in seen:
+                    self.problems.append(Problem(say("samples.map_absent", lang, field=name, found=found), column=column))

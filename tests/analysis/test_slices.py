@@ -1,0 +1,62 @@
+import pytest
+
+from ragstone.analysis.slices import SampleFacts, expected_behavior, label
+
+
+@pytest.mark.parametrize(
+    ("row", "behaviour"),
+    [
+        ({}, "answer"),
+        ({"expected_behavior": "refuse"}, "refuse"),
+        ({"expected_behavior": "clarify", "meta": {"expected_behavior": "refuse"}}, "clarify"),
+        ({"meta": {"expected_behavior": "refuse"}}, "refuse"),
+        (
+            {"expected_behavior": "answer", "meta": {"expected_behavior": "refuse"}},
+            "refuse",
+        ),  # "answer" is also what a filled-in default says
+        ({"expected_behavior": "whatever", "meta": None}, "answer"),
+    ],
+)
+def test_expected_behaviour_comes_from_the_column_or_from_meta(row, behaviour):
+    assert expected_behavior(row) == behaviour
+
+
+@pytest.mark.parametrize(
+    ("row", "key", "value"),
+    [
+        ({"meta": {"category": "退换货"}}, "category", "退换货"),
+        ({"category": "leave"}, "category", "leave"),
+        ({"meta": {"category": "inner"}, "category": "outer"}, "category", "inner"),
+        ({"meta": {"tags": ["a", "b"]}}, "tags", '["a","b"]'),
+        ({"meta": {"n": 3}}, "n", 3),
+        ({"language": "zh"}, "language", "zh"),
+        ({}, "expected_behavior", "answer"),
+        ({"question": "q"}, "question", None),
+        ({"meta": {}}, "category", None),
+    ],
+)
+def test_label(row, key, value):
+    assert label(row, key) == value
+
+
+def test_groups_come_in_the_order_of_their_values_and_samples_without_one_last():
+    facts = SampleFacts("category")
+    for at, category in enumerate([None, "b", "a", "b", None]):
+        facts.add(at, {"meta": {"category": category}} if category else {"meta": {"other": 1}})
+    assert list(facts.groups(6)) == [("b", [1, 3]), ("a", [2]), (None, [0, 4, 5])]
+    assert list(facts.keys) == ["other", "category"]
+
+
+def test_values_of_different_types_are_different_slices():
+    facts = SampleFacts("v")
+    for at, value in enumerate([1, True, "1", 1]):
+        facts.add(at, {"meta": {"v": value}})
+    assert list(facts.groups(4)) == [(1, [0, 3]), (True, [1]), ("1", [2])]
+
+
+def test_a_later_row_of_a_sample_replaces_the_earlier():
+    facts = SampleFacts("v")
+    facts.add(0, {"expected_behavior": "refuse", "meta": {"v": "old"}})
+    facts.add(0, {"meta": {"v": "new"}})
+    assert list(facts.groups(1)) == [("new", [0])]
+    assert facts.expecting("refuse", 1) == []

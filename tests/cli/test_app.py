@@ -1,0 +1,191 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from ragstone import __version__
+from ragstone.cli.app import COMMANDS, chosen_language, run
+from ragstone.cli.exits import guarded
+from ragstone.cli.width import width
+from ragstone.errors import AuthError, ConfigError, DataError, Interrupted, Problem, RunFolderError
+
+
+@pytest.fixture(autouse=True)
+def working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def ragstone(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "ragstone", *args],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **environ},
+        check=False,
+        timeout=60,
+    )
+
+
+# ------------------------------------------------------------------ help
+@pytest.mark.parametrize("columns", [64, 80])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("args", [[], ["--help"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+def test_help_fits_the_terminal_in_both_languages(args, lang, columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run(args, lang, {}) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "\x1b" not in out
+    assert max(width(line) for line in out.splitlines()) <= columns
+    assert out.startswith("Usage: ragstone" if lang == "en" else "用法：ragstone")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_help_of_evaluate_explains_every_option(lang, capsys):
+    run(["evaluate", "--help"], lang, {})
+    out = capsys.readouterr().out
+    from ragstone.config import FLAGS
+
+    options = [line for line in out.splitlines() if line.startswith("  --")]
+    assert {line.split()[0] for line in options} >= {"--" + name.replace("_", "-") for name in FLAGS}
+    assert "cli." not in out
+
+
+@pytest.mark.parametrize(
+    "args", [["--lang", "zh"], ["--lang=zh"], ["--lang", "zh", "--help"], ["metrics", "--lang", "zh"], ["--lang", "zh", "metrics"]]
+)
+def test_the_language_can_be_given_anywhere(args):
+    done = ragstone(*args)
+    assert done.returncode == 0
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in done.stdout)
+
+
+def test_the_version():
+    assert ragstone("--version").stdout == f"ragstone {__version__}\n"
+
+
+# ------------------------------------------------------------------ the language
+@pytest.mark.parametrize(
+    ("args", "environ", "toml", "lang"),
+    [
+        (["--lang", "zh"], {"RAGSTONE_LANG": "en"}, "lang = 'en'", "zh"),
+        (["evaluate", "x", "--lang=zh_CN"], {}, "", "zh"),
+        ([], {"RAGSTONE_LANG": "zh"}, "lang = 'en'", "zh"),
+        ([], {}, "lang = 'zh'", "zh"),
+        (["--config", "other.toml"], {}, "lang = 'zh'", "en"),
+        ([], {}, "lang = [", "en"),
+        ([], {}, "lang = 7", "en"),
+        (["metrics", "--", "--lang", "zh"], {}, "", "en"),
+    ],
+)
+def test_where_the_language_comes_from(args, environ, toml, lang):
+    Path("ragstone.toml").write_text(toml)
+    Path("other.toml").write_text("lang = 'en'")
+    assert chosen_language(args, environ) == lang
+
+
+def test_a_language_ragstone_does_not_speak():
+    done = ragstone("metrics", "--lang", "fr")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "--lang = fr: must be zh or en\n")
+
+
+# ------------------------------------------------------------------ usage
+@pytest.mark.parametrize(
+    ("args", "en", "zh"),
+    [
+        (["evalute", "x"], "There is no command evalute. Did you mean evaluate?", "没有命令 evalute。是否想写 evaluate？"),
+        (["xyz"], "There is no command xyz. Commands: demo", "没有命令 xyz。可用命令：demo"),
+        (["evaluate", "x", "--judg", "y"], "There is no option --judg. Did you mean --judge?", "没有选项 --judg。是否想写 --judge？"),
+        (["evaluate", "x", "--zzzz"], "There is no option --zzzz.\n", "没有选项 --zzzz。\n"),
+        (["--nope"], "There is no option --nope.", "没有选项 --nope。"),
+        (["evaluate"], "SAMPLES is missing.", "缺少 SAMPLES。"),
+        (["evaluate", "x", "--judge"], "The option --judge needs a value.", "选项 --judge 缺少取值。"),
+        (["evaluate", "x", "--quiet=1"], "The option --quiet takes no value.", "选项 --quiet 不带取值。"),
+        (["evaluate", "x", "y"], "The command line cannot be read: ", "命令行无法解析："),
+        (
+            ["metrics", "faithfullness"],
+            "There is no metric faithfullness. Did you mean faithfulness?",
+            "没有指标 faithfullness。是否想写 faithfulness？",
+        ),
+    ],
+)
+def test_usage_errors_name_the_nearest_and_exit_2(args, en, zh, capsys):
+    for lang, text in (("en", en), ("zh", zh)):
+        assert run(args, lang, {}) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(text)
+        assert "Traceback" not in err
+
+
+def test_usage_errors_of_a_process_go_to_stderr_only():
+    done = ragstone("evaluate", "--nope")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "`ragstone evaluate --help` lists what there is."
+
+
+# ------------------------------------------------------------------ endings
+def raising(error: BaseException):
+    def action():
+        raise error
+
+    return action
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ConfigError("what and where"), 2),
+        (DataError("f.csv", [Problem("what and where", 3, "answer")]), 2),
+        (RunFolderError("what and where"), 2),
+        (AuthError("what and where"), 3),
+        (Interrupted("what and where"), 3),
+    ],
+)
+def test_an_error_is_its_message_and_its_code(error, code, capsys):
+    assert guarded(raising(error), "en") == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "what and where\n" in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_is_3_and_an_exit_is_what_it_says(capsys):
+    assert guarded(raising(KeyboardInterrupt()), "zh") == 3
+    assert capsys.readouterr().err == "已中断。\n"
+    assert guarded(raising(typer.Exit(1)), "en") == 1
+    assert guarded(lambda: None, "en") == 0
+    assert guarded(lambda: 1, "en") == 1
+
+
+def test_a_fault_keeps_its_traceback_and_looks_like_no_result(capsys):
+    assert guarded(raising(ZeroDivisionError("x")), "en") == 70
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "ZeroDivisionError: x" in err
+    assert "fault of ragstone" in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+def test_a_reader_that_goes_away_is_no_error():
+    process = subprocess.Popen([sys.executable, "-m", "ragstone", "evaluate", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        assert stderr.read() == b""
+    assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+# ------------------------------------------------------------------ a fast start
+def test_help_loads_nothing_heavy():
+    code = "import json, sys; from ragstone.cli.app import run; run(['--help'], 'en', {}); print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert not loaded & {"pydantic", "numpy", "aiohttp", "rich", "asyncio", "orjson", "ragstone.types", "ragstone.config"}
