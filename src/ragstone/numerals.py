@@ -39,7 +39,7 @@ def _pattern() -> re.Pattern[str]:
     months = "|".join([*en["months"], *(rf"{m}(?:t)?\b\.?" for m in en["month_abbreviations"])])
     words = "|".join(sorted(en["number_words"], key=len, reverse=True))
     magnitudes = "|".join(en["magnitudes"])
-    spoken = rf"(?:{words})(?:[- ](?:{words}|{magnitudes}|and (?={words})))*"
+    spoken = rf"(?:{words})(?:[- ](?:(?:(?<=hundred )|(?<=thousand ))and )?(?:{words}|{magnitudes}))*"
     number = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
     measures = "|".join(sorted({*zh["units"], *zh["counters"]}, key=len, reverse=True))
     digit, day = "[零〇一二三四五六七八九]", r"[12]\d|3[01]|0?[1-9]"

@@ -47,10 +47,10 @@ def load(path: str | Path) -> Run:
             if found
             else say("results.empty_folder", screen_language(), path=folder)
         )
-    if not scores.stat().st_size:
-        raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
     manifest, notices = _manifest(folder / MANIFEST)
     samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
+    if not scores.stat().st_size and not (samples and manifest.get("metrics")):
+        raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
     return Run(FileLines(scores), samples, manifest, folder, notices, replies)
 
 

@@ -8,10 +8,10 @@ from ragstone.resources import read_toml
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _CLOSERS = "[”’」』）》】〉\\)\\]]*(?:[\"'](?=\\s|$))?[”’」』）》】〉\\)\\]]*"
 _CANDIDATE = re.compile(rf"(?P<wide>[。！？；｡!?]+{_CLOSERS})|(?P<stop>[.．]+{_CLOSERS})|(?P<line>\r\n|[\n\r\v\f\x85\u2028\u2029])")
-_WORD_BEFORE = re.compile(r"[^\s(（\[\"“'‘]*$")
-_ENUMERATOR = re.compile(r"(?:(?:^|[\n\r。！？；.!?;])[ \t]*(?:[-*•·◦▪–—>#]+[ \t]*)?[(（]?[0-9]{1,3}|[:：][ \t]*[(（]?1)$")
-_INITIAL = re.compile(r"(?:^|[\n\r]|\b[A-Z][\w.]*[ \t]+)[A-Z]$")
-_BULLET_LETTER = re.compile(r"(?:^|[\n\r])[ \t]*(?:[-*•][ \t]*)?[A-Za-z]$")
+_WORD_BEFORE = re.compile(r"[^\s(（\[\"“'‘]*\Z")
+_ENUMERATOR = re.compile(r"(?:(?:^|[\n\r。！？；.!?;])[ \t]*(?:[-*•·◦▪–—>#]+[ \t]*)?[(（]?[0-9]{1,3}|[:：][ \t]*[(（]?1)\Z")
+_INITIAL = re.compile(r"(?:^|[\n\r]|\b[A-Z][\w.]*[ \t]+)[A-Z]\Z")
+_BULLET_LETTER = re.compile(r"(?:^|[\n\r])[ \t]*(?:[-*•][ \t]*)?[A-Za-z]\Z")
 _WINDOW = 80
 
 
@@ -82,7 +82,7 @@ def _breaks(text: str, start: int, match: re.Match[str]) -> bool:
 def _stops(text: str, start: int, match: re.Match[str], after: str) -> bool:
     head = text[max(start, match.start() - _WINDOW) : match.start()]
     if after and not after.isspace():
-        return bool(re.search(f"[{_HAN}]$", head) and re.match(f"[{_HAN}]", after))
+        return bool(re.search(rf"[{_HAN}]\Z", head) and re.match(f"[{_HAN}]", after))
     if _ENUMERATOR.search(text[max(0, match.start() - _WINDOW) : match.start()]) or _BULLET_LETTER.search(head):
         return False
     following = text[match.end() : match.end() + _WINDOW].lstrip()[:1]

@@ -100,7 +100,7 @@ class Sample(Record):
 
 
 class Verdict(Record):
-    """One line of evidence under a score (CONTRACT: verdict lines)."""
+    """One line of evidence under a score."""
 
     kind: str
     """answer_claim, reference_claim, context, question or keyword."""

@@ -111,6 +111,11 @@ async def test_a_refused_format_steps_down_and_the_question_is_repeated(status: 
     assert asked.identity.parameters["response_format"] == (path[-1] or "none")
 
 
+async def test_a_refusal_that_names_nothing_costs_the_format() -> None:
+    reply, server, _ = await ask_one(lambda seen: GOOD if seen.format == "json_object" else refuse(400, "This feature is not supported"))
+    assert (reply.error, [s.format for s in server.seen]) == (None, ["json_schema", "json_object"])
+
+
 async def test_parallel_requests_do_not_all_meet_the_refusal() -> None:
     async with Server(by_format(None)) as server:
         asked = judge(server.url)

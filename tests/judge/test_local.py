@@ -256,12 +256,16 @@ def test_matches(reply, language, answer, reference, verdicts, covered):
             "A second-year employee gets 12 days. Leave is paid.",
             ["A second-year employee gets how many days?", "What about leave?", "What about a second-year employee?"],
         ),
+        ("en", "The Heron 2 meter weighs 3 kg", ["The Heron 2 meter weighs how many kg?", "The Heron 2 meter weighs 3 kg?"] * 2),
+        ("en", "Leave lapses on 31 March at 11:30", ["Leave lapses on 31 March at 11:30?"] * 3),
+        ("zh", "值班室 010-6655-1234", ["值班室 010-6655-1234？"] * 3),
+        ("zh", "Pro 2 耳机保修1年", ["Pro 2 耳机保修多少年？", "Pro 2 耳机保修1年？"] * 2),
         ("en", "Kirin Pier", ["Kirin Pier?"] * 3),
     ],
 )
 def test_questions_are_made_from_the_answer(reply, language, answer, questions):
     got = reply("invert_answer", {"answer": answer, "count": 3}, language)["questions"]
-    assert [(q["question"].lower(), q["noncommittal"]) for q in got] == [(q.lower(), False) for q in questions]
+    assert [(q["question"].lower(), q["noncommittal"]) for q in got] == [(q.lower(), False) for q in questions[:3]]
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])

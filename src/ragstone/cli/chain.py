@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.analysis.pooled import base_name
 from ragstone.cli.numbers import metric_label, ratio
-from ragstone.cli.plain import clip
+from ragstone.cli.plain import cut_middle
 from ragstone.cli.width import pad, width
 from ragstone.text import say
 
@@ -87,6 +87,6 @@ def _texts(metrics: list[MetricSummary], columns: int, lang: Language) -> list[s
     """Return `name  mean  n/total` of each metric, aligned; a name too long is cut, the numbers never."""
     numbers = [ratio(m) for m in metrics]
     room = columns - max((width(n) for n in numbers), default=0) - 1
-    names = [clip(metric_label(m.metric, lang), room) for m in metrics]
+    names = [cut_middle(metric_label(m.metric, lang), room) for m in metrics]
     widest = max((width(n) for n in names), default=0)
     return [f"{pad(name, widest)} {number}" for name, number in zip(names, numbers, strict=True)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from ragstone.analysis.summary import Summary
     from ragstone.cli.progress import Reporter
     from ragstone.results import Run
     from ragstone.types import Language
@@ -30,9 +31,9 @@ def command(
     folder = out or Path(tempfile.mkdtemp(prefix="ragstone-demo-")) / "run"
     with reporter(said, quiet=quiet) as report:
         run = _evaluate(folder, said, report)
-    summary = run.summary()
+    summary = run.summary(worst=1000)
     show_run(summary, said)
-    _open_one(run, said)
+    _open_one(run, summary, said)
     _say_what_next(folder, said)
     return verdict(summary, said)
 
@@ -61,17 +62,15 @@ def _evaluate(folder: Path, lang: Language, report: Reporter) -> Run:
         return run_sync(work)
 
 
-def _open_one(run: Run, lang: Language) -> None:
-    """The lowest sample in the language of the screen."""
+def _open_one(run: Run, summary: Summary, lang: Language) -> None:
+    """The least faithful answer in the language of the screen: its claims and verdicts are what there is to see."""
     from ragstone.cli.sample_view import sample_page
     from ragstone.text import say
 
-    lowest = [cell.sample_id for cell in run.summary(worst=1000).worst]
-    spoken = {str(row["id"]) for row in run.samples or () if row.get("language") == lang}
-    opened = next((sample_id for sample_id in lowest if sample_id in spoken), None) or next(iter(spoken))
-    print()
-    print(say("cli.demo_opened", lang, sample=opened))
-    print()
+    rows = {str(row["id"]): row for row in run.samples or ()}
+    spoken = [cell for cell in summary.worst if rows[cell.sample_id].get("language") == lang]
+    opened = next(cell.sample_id for cell in spoken if cell.metric == "faithfulness" and cell.claims)
+    print("\n" + say("cli.demo_opened", lang, sample=opened) + "\n")
     print(sample_page(run, opened, lang))
 
 
@@ -80,5 +79,4 @@ def _say_what_next(folder: Path, lang: Language) -> None:
 
     from ragstone.text import say
 
-    print()
-    print(say("cli.demo_next", lang, run=shlex.quote(str(folder))))
+    print("\n" + say("cli.demo_next", lang, run=shlex.quote(str(folder))))

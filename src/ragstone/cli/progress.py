@@ -152,7 +152,7 @@ class _Line:
     def _start(self, total: int) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
 
-        columns = (BarColumn(bar_width=16), TextColumn("{task.fields[said]}", markup=False))
+        columns = (BarColumn(bar_width=8), TextColumn("{task.fields[said]}", markup=False))
         self._bar = Progress(*columns, console=self._console, refresh_per_second=4)
         self._task = self._bar.add_task("", total=total, said="")
         self._bar.start()

@@ -57,8 +57,8 @@ def _texts(sample: Row, rows: list[Row], lang: Language) -> list[str]:
     if behaviour != "answer":
         lines += ["", *folded(say(f"show.expects_{behaviour}", lang), COLUMNS)]
     if sample.get("error"):
-        lines += ["", *folded(sample["error"], COLUMNS, say("show.error", lang) + " ")]
-    for name in ("question", "answer", "reference"):
+        lines += ["", *folded(sample["error"], COLUMNS, say("show.error", lang))]
+    for name in ("question", "answer", *(("reference",) if sample.get("reference") or not sample.get("reference_points") else ())):
         lines += ["", say(f"show.text_{name}", lang), *_text(sample.get(name), lang)]
     for name in ("reference_points", "reference_alternatives"):
         if sample.get(name):
@@ -121,11 +121,12 @@ def _verdict(line: Row, lang: Language) -> Iterator[str]:
     evidence = ", ".join(map(one_line, line.get("evidence") or ()))
     cosine = f" {line['cosine']:.3f}" if isinstance(line.get("cosine"), int | float) else ""
     head = f"{verdict_word(line.get('verdict'), lang)}{cosine}" + (f" ({evidence})" if evidence else "")
-    yield from folded(line.get("text") or "", COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}: ", indent=" " * 8)
+    text = line.get("text") or ""
+    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}{': ' if text else ''}", indent=" " * 8)
     for name in ("reason", "quote", "anchor"):
         if line.get(name):
             mark = say("show.unverified", lang) if name == "quote" and line.get("unverified") else ""
-            yield from folded(f"{line[name]}{mark}", COLUMNS, f"        {say(f'show.{name}', lang)} ")
+            yield from folded(f"{line[name]}{mark}", COLUMNS, f"        {say(f'show.{name}', lang)}")
 
 
 def _replies(run: Run, rows: list[Row], lang: Language) -> Iterator[str]:

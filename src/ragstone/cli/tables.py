@@ -134,10 +134,10 @@ def _names(summary: Summary, lang: Language) -> list[str]:
 def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
     for warning in summary.warnings:
         yield from folded(say(f"show.warning_{warning.code}", lang, **dict(warning.values)), COLUMNS, "! ")
-    for m in summary.metrics:
-        if m.coverage is not None and m.coverage < summary.min_coverage:
-            values = {"metric": metric_label(m.metric, lang), "coverage": percent(m.coverage), "limit": percent(summary.min_coverage)}
-            yield from folded(say("show.low_coverage", lang, **values), COLUMNS, "! ")
+    low = [m for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage]
+    if low:
+        shares = ", ".join(f"{metric_label(m.metric, lang)} {percent(m.coverage)}" for m in low)
+        yield from folded(say("show.low_coverage", lang, shares=shares, limit=percent(summary.min_coverage)), COLUMNS, "! ")
 
 
 def _missing(summary: Summary, lang: Language) -> Iterator[str]:

@@ -19,6 +19,10 @@ class Identity:
     """Key of a text to be shown with every number (the smoke-test notice of the local judge)."""
 
 
+NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0}
+"""Usage of a judge that is no model: known, and nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class RawReply:
     """One reply before it is read. Exactly one of `text` and `error` is set.

@@ -8,7 +8,7 @@ import orjson
 from ragstone.embed.bundled import BundledEmbedder
 from ragstone.errors import ConfigError
 from ragstone.judge import local_claims, local_questions, local_verdicts
-from ragstone.judge.base import Identity, RawReply
+from ragstone.judge.base import NO_TOKENS, Identity, RawReply
 from ragstone.questions.base import Question
 from ragstone.text import say, screen_language
 from ragstone.types import Language
@@ -44,7 +44,7 @@ class LocalJudge:
         if answer is None:
             raise ConfigError(say("judges.local_kind", screen_language(), kind=question.kind.name))
         reply = await self._embedder.work(lambda: answer(question.input, question.language))
-        return RawReply(text=orjson.dumps(reply).decode())
+        return RawReply(text=orjson.dumps(reply).decode(), usage=dict(NO_TOKENS))
 
     async def close(self) -> None:
         """End the worker thread, if it is the judge's own."""

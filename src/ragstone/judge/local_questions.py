@@ -6,8 +6,12 @@ from ragstone.judge.local_claims import split
 from ragstone.language import refuses, sentences
 from ragstone.types import Language
 
-_ZH_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百千万两]+(?=[天年月日元个小时次周])")
-_EN_NUMBER = re.compile(r"\b[0-9][0-9,.]*\b(?:\s*%)?")
+# Numbers of names (Heron 2), dates, times and telephones are none to ask for.
+_ZH_NUMBER = re.compile(
+    r"(?<![0-9A-Za-z:：./-])(?:[0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百千万两]+)(?= ?(?:[天年月元人次周倍%件把]|个|小时|分钟|工作日))"
+)
+_EN_NUMBER = re.compile(r"(?<![\w:./-])[0-9]+(?:[.,][0-9]+)*(?= ?%| [a-z])")
+_NAME_BEFORE = re.compile(r"\b[A-Z]\w*\s$")
 _ZH_TOPIC = re.compile(r"^([^，,]{2,30}?)(?=[是为有须应可不]|包括|享有|需要)")
 _EN_TOPIC = re.compile(r"^([^,]{3,80}?)\s+(?=(?:is|are|was|were|has|have|gets?|must|can|may|should|includes?|lasts?)\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:An?|The)\b")
@@ -48,8 +52,8 @@ def _bare(statement: str) -> str:
 
 
 def _ask_number(statement: str, lang: Language) -> str | None:
-    if lang == "zh":
-        asked, found = _ZH_NUMBER.subn("多少", statement, count=1)
-        return f"{asked}？" if found else None
-    asked, found = _EN_NUMBER.subn("how many", statement, count=1)
-    return f"{asked}?" if found else None
+    number, word, mark = (_ZH_NUMBER, "多少", "？") if lang == "zh" else (_EN_NUMBER, "how many", "?")
+    for match in number.finditer(statement):
+        if not _NAME_BEFORE.search(statement[: match.start()]):
+            return statement[: match.start()] + word + statement[match.end() :] + mark
+    return None

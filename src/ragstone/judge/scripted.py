@@ -7,7 +7,7 @@ from typing import Any, Self
 import orjson
 
 from ragstone.errors import ScriptError
-from ragstone.judge.base import Identity, RawReply
+from ragstone.judge.base import NO_TOKENS, Identity, RawReply
 from ragstone.judge.truth import ScriptedClaim, Section, Sides, TruthTable, pick
 from ragstone.questions.base import Question
 from ragstone.text import say, screen_language
@@ -70,7 +70,7 @@ class ScriptedJudge:
         answer = answers.get(question.kind.name)
         if answer is None:
             raise ScriptError(say("judges.script_kind", screen_language(), source=self._source, kind=question.kind.name))
-        return RawReply(text=orjson.dumps(answer(question.input, question.language)).decode())
+        return RawReply(text=orjson.dumps(answer(question.input, question.language)).decode(), usage=dict(NO_TOKENS))
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -79,7 +79,7 @@ class ClaimList:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the judge said of one claim, context or pair; `verdict` is a word of the CONTRACT's tables."""
+    """What the judge said of one claim, context or pair; `verdict` is a word of the metric's vocabulary."""
 
     id: str
     verdict: str

@@ -64,8 +64,10 @@ def find_reply(input: dict[str, Any], raw: str, shape: Shape) -> tuple[dict[str,
     """
     said = _spoken(raw, shape)
     pieces = list(_pieces(said, shape))
+    alone = len(pieces) == 1 and _alone(said, pieces[0])
+    sample = [] if alone else [_SQUEEZE.sub("", text) for text in _strings(input)]
     for piece in sorted(pieces, key=lambda p: (said[p.start] == "[", -p.start)):
-        if piece.lists is not None and (_alone(said, piece) or not (_says_nothing(said, piece) or _echoed(input, said, piece))):
+        if piece.lists is not None and (alone or not (_says_nothing(said, piece) or _echoes(sample, said, piece))):
             return piece.lists, None
     return None, "wrong_shape" if pieces else "no_json"
 
@@ -167,9 +169,9 @@ def _says_nothing(said: str, piece: _Piece) -> bool:
     return said[piece.start] == "[" and piece.lists is not None and not any(piece.lists.values())
 
 
-def _echoed(input: dict[str, Any], said: str, piece: _Piece) -> bool:
+def _echoes(sample: Sequence[str], said: str, piece: _Piece) -> bool:
     needle = _SQUEEZE.sub("", said[piece.start : piece.end])
-    return any(needle in _SQUEEZE.sub("", text) for text in _strings(input))
+    return any(needle in text for text in sample)
 
 
 def _strings(value: Any) -> Iterator[str]:

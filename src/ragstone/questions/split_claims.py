@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragstone.language import fold, sentences
+from ragstone.language import fold, spans
 from ragstone.questions.base import Failed, Kind, Reading
 from ragstone.questions.exchange import Asker, Talk, by_halves, listen
 from ragstone.questions.reading import Shape, clean, find_reply
@@ -89,16 +89,5 @@ def ask(
 
     if not text.strip():
         return []
-    parts = yield from by_halves(pieces_of(text), part)
+    parts = yield from by_halves([text[start:end] for start, end in spans(text)], part)
     return parts if isinstance(parts, Failed) else claims_of([line for lines in parts for line in lines], text, language)
-
-
-def pieces_of(text: str) -> list[str]:
-    """Cut a text before each sentence but the first; the pieces joined are the text."""
-    starts, position = [0], 0
-    for sentence in sentences(text):
-        if (at := text.find(sentence, position)) >= 0:
-            starts.append(at)
-            position = at + len(sentence)
-    starts = [0, *sorted({s for s in starts[2:] if s})]
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]

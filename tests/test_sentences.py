@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.sentences import cut, sentences, spans
+
+TEXTS = st.text(st.one_of(st.sampled_from("甲乙。！？；.!?\n\r ”」\"')1.2-aB"), st.characters()), max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("须在15天内提交。超期须签字！发票可用电子版代替；", ["须在15天内提交。", "超期须签字！", "发票可用电子版代替；"]),
+        ("She gets 12 days. They lapse on 31 March!", ["She gets 12 days.", "They lapse on 31 March!"]),
+        ("没有标点的一句话", ["没有标点的一句话"]),
+        ("no closing punctuation at all", ["no closing punctuation at all"]),
+        ("价格为3.5元。版本2.0.1可用。", ["价格为3.5元。", "版本2.0.1可用。"]),
+        ("It costs 3.5 euro. Version 2.0.1 works.", ["It costs 3.5 euro.", "Version 2.0.1 works."]),
+        ("Dr. Smith of Acme Inc. wrote it, e.g. in Fig. 3.", ["Dr. Smith of Acme Inc. wrote it, e.g. in Fig. 3."]),
+        ("It opens at 5 p.m. The shop is big.", ["It opens at 5 p.m.", "The shop is big."]),
+        ("No. 5 is free. No. You cannot.", ["No. 5 is free.", "No.", "You cannot."]),
+        ("John F. Kennedy spoke. Take vitamin C. It helps.", ["John F. Kennedy spoke.", "Take vitamin C.", "It helps."]),
+        ("他说：“可以。”然后走了。", ["他说：“可以。”", "然后走了。"]),
+        ('He said "yes." Then he left.', ['He said "yes."', "Then he left."]),
+        ("真的吗?是的!好。", ["真的吗?", "是的!", "好。"]),
+        ("真的吗？！好", ["真的吗？！", "好"]),
+        ("1. 退货\n2. 保修\n- 运费", ["1. 退货", "2. 保修", "- 运费"]),
+        ("1. Returns\n2. Repairs.\n- Freight", ["1. Returns", "2. Repairs.", "- Freight"]),
+        ("Steps: 1. Do this. 2. Do that.", ["Steps: 1. Do this.", "2. Do that."]),
+        ("We sold 12. The rest stayed.", ["We sold 12.", "The rest stayed."]),
+        ("a line that goes\non in lower case\nA new one", ["a line that goes\non in lower case", "A new one"]),
+        ("Ask at https://a.example/b?c=1. Then go.", ["Ask at https://a.example/b?c=1.", "Then go."]),
+        ("标题\n---\n正文", ["标题\n---", "正文"]),
+        ("甲。\r\n乙。", ["甲。", "乙。"]),
+        ("  ", []),
+        ("", []),
+        ("。。。", ["。。。"]),
+    ],
+)
+def test_where_sentences_end(text, pieces):
+    assert sentences(text) == pieces
+
+
+@given(TEXTS)
+def test_sentences_lose_nothing(text):
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+@given(TEXTS)
+def test_spans_cover_the_text_without_gaps(text):
+    found = spans(text)
+    if text.strip():
+        assert [start for start, _ in found] == [0, *(end for _, end in found[:-1])]
+        assert found[-1][1] == len(text)
+    else:
+        assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "kept"),
+    [
+        ("第一句。第二句。第三句。", 9, "第一句。第二句。"),
+        ("First one. Second one. Third.", 24, "First one. Second one."),
+        ("第一句。", 10, "第一句。"),
+        ("一二三四五六七八九十", 4, "一二三四"),
+        ("one two three four five", 15, "one two three"),
+    ],
+)
+def test_cutting_at_a_sentence_end(text, limit, kept):
+    assert cut(text, limit) == kept
+
+
+@given(TEXTS, st.integers(1, 70))
+def test_a_cut_text_is_a_beginning_within_the_limit(text, limit):
+    kept = cut(text, limit)
+    assert text.startswith(kept)
+    assert len(kept) <= limit
+    assert kept == text or len(text) > limit
+
+
+def test_cutting_a_long_text_takes_no_quadratic_time():
+    text = "一句话。" * 50_000
+    assert len(cut(text, 150_001)) == 150_000
