@@ -7,7 +7,14 @@ from ragstone.types import Context, Sample
 
 SAMPLE = Sample(id="s", question="问", answer="答", contexts=(Context(text="c", score=0.5),), reference="参考", reference_contexts=("词",))
 GOLD = {"question": "q2", "reference": "r2", "reference_points": ("p",), "reference_contexts": ("k",)}
-ANSWERED = {"answer": "", "contexts": (), "error": "timeout", "reference_alternatives": ("x",), "expected_behavior": "refuse", "context_ids": ("1",)}
+ANSWERED = {
+    "answer": "",
+    "contexts": (),
+    "error": "timeout",
+    "reference_alternatives": ("x",),
+    "expected_behavior": "refuse",
+    "context_ids": ("1",),
+}
 UNJUDGED = {"meta": {"a": 1}, "latency_s": 2.0, "usage": {"n": 1}, "answer_raw": "raw", "context_scores": (1.0,)}
 
 

@@ -145,7 +145,7 @@ def test_cells_may_hold_line_breaks_quotes_and_a_megabyte(tmp_path):
 )
 def test_bad_files_name_the_row_and_what_to_do(tmp_path, name, data, row, part):
     path = write(tmp_path, name, data)
-    ((found, text),) = [item for item in trouble(path) if part in item[1]]
+    ((found, _),) = [item for item in trouble(path) if part in item[1]]
     assert found == row
     ((_, chinese), *_) = [item for item in trouble(path, lang="zh") if item[0] == row]
     assert any("\u4e00" <= c <= "\u9fff" for c in chinese)

@@ -65,7 +65,8 @@ def test_numbers_have_one_spelling(text, found):
 
 
 @pytest.mark.parametrize(
-    "text", ["万一停电", "十分重要", "千万不要", "一般情况", "提供一个证明", "one should know", "第一，检查电源", "统一办理", "no number here"]
+    "text",
+    ["万一停电", "十分重要", "千万不要", "一般情况", "提供一个证明", "one should know", "第一，检查电源", "统一办理", "no number here"],
 )
 def test_words_that_only_look_like_numbers(text):
     assert numbers(text) == []

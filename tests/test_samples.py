@@ -85,7 +85,7 @@ def test_ragas_columns_in_a_csv_with_every_kind_of_contexts_cell(tmp_path):
     table = 'user_input,response,retrieved_contexts,reference\nq1,a1,"[""a"",""b""]",r\nq2,a2,plain text,r\nq3,a3,,r\n'
     source = scan(write(tmp_path, "a.csv", table), lang="en")
     assert [None if s.contexts is None else [c.text for c in s.contexts] for s in source] == [["a", "b"], ["plain text"], None]
-    assert [(s.question, s.answer, s.reference) for s in source][0] == ("q1", "a1", "r")
+    assert next((s.question, s.answer, s.reference) for s in source) == ("q1", "a1", "r")
     assert source.columns == {"question", "answer", "contexts", "reference"}
     assert source.missing == {"question": 0, "answer": 0, "contexts": 1, "reference": 0, "reference_contexts": 3}
     assert source.notices == (
@@ -208,7 +208,7 @@ def test_a_wrong_mapping_is_a_setting_error(mapping, part):
     with pytest.raises(ConfigError) as caught:
         scan([{"question": "q"}], mapping=mapping, lang="en")
     assert part in str(caught.value)
-    with pytest.raises(ConfigError, match="[\u4e00-\u9fff]"):
+    with pytest.raises(ConfigError, match=r"[\u4e00-\u9fff]"):
         scan([{"question": "q"}], mapping=mapping, lang="zh")
 
 
@@ -262,7 +262,9 @@ def test_expected_behaviour():
 
 
 def test_error_rows_are_kept_and_not_counted_as_gaps():
-    source = scan([{"question": "q", "error": "timeout"}, {"question": "p", "answer": "a", "contexts": []}, {"error": "connection"}], lang="en")
+    source = scan(
+        [{"question": "q", "error": "timeout"}, {"question": "p", "answer": "a", "contexts": []}, {"error": "connection"}], lang="en"
+    )
     assert [s.error for s in source] == ["timeout", None, "connection"]
     assert (source.count, source.errors) == (3, 2)
     assert source.missing["answer"] == 0
@@ -311,7 +313,13 @@ def test_made_up_ids_never_meet_given_ones():
         assert source.notices == scan(order).notices
 
 
-@given(st.lists(st.tuples(st.sampled_from(["q", "p", "问"]), st.sampled_from([None, "1", "2", short_hash("q"), short_hash("q") + "-2"])), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["q", "p", "问"]), st.sampled_from([None, "1", "2", short_hash("q"), short_hash("q") + "-2"])),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_ids_are_unique_or_refused(rows):
     given_ids = [identity for _, identity in rows if identity]
     table = [{"question": q, **({"id": i} if i else {})} for q, i in rows]
@@ -363,9 +371,7 @@ def test_a_sample_of_python_gets_its_language():
 WORDS = st.text(st.sampled_from("年假aQ1。 .[]\"'\n"), min_size=1, max_size=12).filter(str.strip)
 TEXT = st.none() | WORDS
 NAMES = st.lists(WORDS, min_size=1, max_size=3).map(tuple)
-CONTEXTS = st.lists(
-    st.builds(Context, text=WORDS, id=TEXT, score=st.none() | st.floats(0, 1), source=TEXT), max_size=3
-).map(tuple)
+CONTEXTS = st.lists(st.builds(Context, text=WORDS, id=TEXT, score=st.none() | st.floats(0, 1), source=TEXT), max_size=3).map(tuple)
 META = st.dictionaries(WORDS, st.none() | WORDS | st.integers(0, 9) | st.booleans() | st.lists(WORDS), max_size=3)
 SAMPLES = st.builds(
     Sample,

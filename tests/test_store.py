@@ -133,7 +133,10 @@ def test_a_second_writer_is_refused_until_the_first_lets_go(tmp_path: Path) -> N
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from ragstone.store import FolderLock; l = FolderLock(Path(sys.argv[1])); print('held', flush=True); input()"
+    code = (
+        "import sys; from pathlib import Path; from ragstone.store import FolderLock;"
+        "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); input()"
+    )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"held\n"

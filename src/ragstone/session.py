@@ -77,6 +77,7 @@ class Session:
 
     def _open(self) -> None:
         self.counts = Counts()
+        self._scores: Appender | None = None
         self._started = time.monotonic()
         self._replies = Appender(self.folder / REPLIES)
         self._held: dict[bytes, int] = {}
@@ -157,11 +158,18 @@ class Session:
 
     def keep_score(self, score: Score) -> None:
         """Store a finished cell."""
+        if self._scores is None:
+            raise RuntimeError("samples must be taken before scores are kept")
         self._scores.append(score.to_dict())
 
     # -------------------------------------------------------------- the end
     def finish(self, setup: Setup, *, complete: bool) -> None:
-        """Close the run: scores in sample order if it is complete, and the manifest with what it took."""
+        """Close the run: scores in sample order if it is complete, and the manifest with what it took.
+
+        A run that ends before its samples were taken has nothing to close.
+        """
+        if self._scores is None:
+            return
         self._scores.close()
         if complete:
             ids = (row["id"] for row in _rows(self.folder / SAMPLES))
@@ -200,9 +208,8 @@ def check_folder(folder: Path) -> None:
         raise RunFolderError(say("store.is_a_file", screen_language(), path=folder))
     if folder.is_dir():
         inside = sorted(p.name for p in folder.iterdir())
-        foreign = [name for name in inside if name not in (LOCK, REPLIES, SAMPLES) and not name.endswith(".part")]
-        if foreign and MANIFEST not in inside:
-            raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(foreign[:3])))
+        if inside and not {MANIFEST, LOCK} & set(inside):
+            raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(inside[:3])))
 
 
 def set_aside(folder: Path) -> Path | None:

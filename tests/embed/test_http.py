@@ -214,7 +214,8 @@ async def test_closing_lets_nobody_wait_for_ever() -> None:
         while not server.seen:
             await asyncio.sleep(0.001)
         await asked.close()
-        assert shown(await waiting) == ["connection"] * 3
+        async with asyncio.timeout(5):
+            assert shown(await waiting) == ["connection"] * 3
 
 
 def test_credentials_in_the_address_are_refused() -> None:

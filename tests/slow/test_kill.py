@@ -30,9 +30,9 @@ def start(server: TruthServer, run: Path) -> subprocess.Popen[bytes]:
         "4",
         "--quiet",
     ]
-    return subprocess.Popen(
-        [*command, "--judge", "truth", "--base-url", server.base_url], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    command += ["--judge", "truth", "--base-url", server.base_url]
+    with run.with_suffix(".err").open("wb") as errors:
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
 
 
 def answered(run: Path) -> set[str]:
@@ -48,7 +48,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     truth = orjson.loads((GOLD / "truth.json").read_bytes())
     with serving(truth, delay_s=0.03) as server:
         unbroken = start(server, tmp_path / "unbroken")
-        assert unbroken.wait(120) == 0, unbroken.stderr and unbroken.stderr.read()
+        assert unbroken.wait(120) == 0, (tmp_path / "unbroken.err").read_text()
         asked_in_all = len(server.chats)
         rng, kills, rounds = random.Random(20261130), 0, 0
         while kills < POINTS:
@@ -74,7 +74,7 @@ def _break(server: TruthServer, run: Path, rng: random.Random, most: int) -> int
             time.sleep(rng.uniform(0, 0.25))
             process.send_signal(signal.SIGKILL)
         code = process.wait(120)
-        assert code in (0, -9), process.stderr and process.stderr.read()
+        assert code in (0, -9), run.with_suffix(".err").read_text()
         again = held & set(server.inputs(since))
         assert again == set(), f"asked again: {sorted(again)[:2]}"
         if code == 0:

@@ -5,13 +5,14 @@ import difflib
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from importlib.metadata import entry_points
 from typing import Any
 
 from ragstone.errors import ConfigError
 from ragstone.metrics.base import Metric
+from ragstone.text import say, screen_language
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "fast": ("faithfulness",),
@@ -30,7 +31,7 @@ def available() -> dict[str, type[Metric]]:
     for point in entry_points(group=ENTRY_POINTS):
         cls = point.load()
         if not (inspect.isclass(cls) and issubclass(cls, Metric)):
-            raise ConfigError(f"entry point {point.name} of {ENTRY_POINTS} is no Metric class: {point.value}")
+            raise ConfigError(say("metrics.no_metric_class", screen_language(), point=point.name, group=ENTRY_POINTS, value=point.value))
         found.setdefault(cls.name, cls)
     order = {name: i for i, name in enumerate(PRESETS["full"])}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
@@ -64,11 +65,11 @@ def parse(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) ->
     name, given = _call(text)
     cls = available().get(name)
     if cls is None:
-        raise ConfigError(f"unknown metric {name!r}{_nearest(name, available())}; known: {', '.join(available())}")
+        raise _unknown("metric", name, available())
     known = [f.name for f in fields(cls) if f.name != "text"]
     for parameter in given:
         if parameter not in known:
-            raise ConfigError(f"{name}: unknown parameter {parameter!r}{_nearest(parameter, known)}; known: {', '.join(known) or 'none'}")
+            raise _unknown("parameter", parameter, known, metric=name)
     metric = cls(**{k: _hashable(v) for k, v in {**(defaults or {}).get(name, {}), **given}.items()})
     return replace(metric, text="".join(text.split()) if given else name)
 
@@ -84,13 +85,16 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
         pass
     name = text.split("(", 1)[0].strip()
     if name in available():
-        raise ConfigError(f"cannot read {text!r}: parameters are written name=value, e.g. answer_relevancy(strictness=1)")
-    raise ConfigError(f"unknown metric {name!r}{_nearest(name, available())}; known: {', '.join(available())}")
+        raise ConfigError(say("metrics.unreadable", screen_language(), text=text))
+    raise _unknown("metric", name, available())
 
 
-def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), 1, 0.5)
-    return f", did you mean {close[0]!r}?" if close else ""
+def _unknown(what: str, word: str, known: Iterable[str], **where: str) -> ConfigError:
+    lang, names = screen_language(), list(known)
+    close = difflib.get_close_matches(word, names, 1, 0.5)
+    hint = say("metrics.nearest", lang, name=close[0]) if close else ""
+    listed = ", ".join(names) or say("metrics.none", lang)
+    return ConfigError(say(f"metrics.unknown_{what}", lang, name=word, nearest=hint, known=listed, **where))
 
 
 def _hashable(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from ragstone.errors import ConfigError
 from ragstone.metrics.base import Metric, Steps, alternatives, best, claim_lines, claim_notes, empty_answer, reference_text
 from ragstone.metrics.needs import ClaimList, Claims, Cosine, Cosines, Finding, Matched, MatchedClaims, Need
+from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
 
 
@@ -40,9 +41,9 @@ class AnswerCorrectness(Metric):
         """Refuse weights and beta that give no value in [0, 1]."""
         object.__setattr__(self, "weights", tuple(self.weights) if isinstance(self.weights, list | tuple) else self.weights)
         if not _positive(self.beta):
-            raise ConfigError(f"answer_correctness: beta must be a number above 0, not {self.beta!r}")
+            raise ConfigError(say("metrics.bad_beta", screen_language(), value=self.beta))
         if not _weights(self.weights):
-            raise ConfigError(f"answer_correctness: weights must be two numbers, none below 0 and not both 0, not {self.weights!r}")
+            raise ConfigError(say("metrics.bad_weights", screen_language(), value=self.weights))
         super().__post_init__()
 
     @property

@@ -9,6 +9,7 @@ from ragstone.errors import ConfigError
 from ragstone.language import asks_back
 from ragstone.metrics.base import Metric, Steps, empty_answer
 from ragstone.metrics.needs import Claims, Cosine, Cosines, Inverted, Need, ReverseQuestion, ReverseQuestions
+from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score, Verdict
 
 
@@ -31,7 +32,7 @@ class AnswerRelevancy(Metric):
     def __post_init__(self) -> None:
         """Refuse a strictness that is no whole number from 1 to 20."""
         if not isinstance(self.strictness, int) or isinstance(self.strictness, bool) or not 1 <= self.strictness <= 20:
-            raise ConfigError(f"answer_relevancy: strictness must be a whole number from 1 to 20, not {self.strictness!r}")
+            raise ConfigError(say("metrics.bad_strictness", screen_language(), value=self.strictness))
         super().__post_init__()
 
     def steps(self, sample: Sample) -> Steps:

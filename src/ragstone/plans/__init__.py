@@ -2,6 +2,7 @@
 
 from ragstone.errors import ConfigError
 from ragstone.plans.base import Plan
+from ragstone.text import say, screen_language
 
 
 def get(name: str) -> Plan:
@@ -10,5 +11,5 @@ def get(name: str) -> Plan:
 
     plans: dict[str, Plan] = {separate.name: separate}
     if name not in plans:
-        raise ConfigError(f"unknown plan {name!r}; this version knows: {', '.join(plans)}")
+        raise ConfigError(say("metrics.unknown_plan", screen_language(), name=name, known=", ".join(plans)))
     return plans[name]

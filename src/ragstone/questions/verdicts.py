@@ -16,19 +16,22 @@ _YES = "yes|yeah|yep|y|true|t|1|correct|right|ok|是|是的|对|对的|真|正�
 _NO = "no|nope|n|false|f|0|否|不|不是|不是的|不对|假|没有|✗|✘|❌|×"
 _SUPPORT = (
     "supported|supports|support|backed|backed up|entailed|entails|entailment|grounded|attributed|attributable|confirmed|verified|"
-    "支持|支撑|有依据|有据|有据可查|推出|推断出|印证|证实|蕴含|成立"
+    "支持|支撑|有依据|有据|有据可查|推出|推断出|印证|证实|蕴含|成立|符合|相符|一致|属实"
 )
 _CONFLICT = (
     "contradicted|contradicts|contradictory|contradiction|contradicting|contradict|refuted|refutes|disproved|conflicting|conflicts|"
     "conflict|矛盾|冲突|相矛盾|相冲突|抵触|相反|反驳|推翻"
 )
-_WRONG = "incorrect|wrong|inconsistent|不正确|错误|错|不一致|不符|不相符|不符合|有误"
+_WRONG = "incorrect|wrong|inconsistent|不正确|错误|错|不一致|不符|不相符|不符合|不属实|有误"
 _UNSUPPORTED = (
     "unsupported|unsubstantiated|unfounded|ungrounded|unverified|unverifiable|no evidence|no support|no basis|"
     "无据|无依据|没依据|没有依据|没有根据|没有证据|毫无依据"
 )
 _SAID = "found|mentioned|stated|included|present|contained|提及|提到|找到|包含|说明|写明|涉及|涵盖|出现|检索到"
-_UNSAID = "absent|missing|omitted|no mention|缺失|缺少|缺|遗漏|漏掉|漏"
+_UNSAID = (
+    "absent|missing|omitted|no mention|does not mention|do not mention|does not say|does not state|not in context|not in the context|"
+    "not in the contexts|缺失|缺少|缺|遗漏|漏掉|漏"
+)
 _UNKNOWN = (
     "unknown|idk|i do not know|do not know|not known|undetermined|undeterminable|indeterminable|not enough information|not enough info|"
     "not enough evidence|insufficient information|insufficient info|insufficient evidence|no information|nei|can not tell|can not say|"
@@ -99,7 +102,9 @@ _SUBJECT = re.compile(
 _ADVERB = r"(?:fully|completely|entirely|clearly|directly|explicitly|well|definitely|indeed|actually|really|strongly|been|be|being) "
 _NOT = re.compile(rf"(?:(?:is|was|are|does|do|did|can|could|has|have) )?(?:not|never|non) (?:{_ADVERB})*")
 _ADVERBS = re.compile(rf"(?:{_ADVERB})+")
-_NOT_ZH = re.compile(r"(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|任何|直接|明确|能)*")
+_NOT_ZH = re.compile(
+    r"(?:(?:上下文|片段|资料|材料|文中|文档|原文)(?:中|里|内)?)?(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|任何|直接|明确|能)*"
+)
 _ADVERBS_ZH = re.compile(
     r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|有|存在|"
     r"与上下文|与参考答案|与资料|与问题|对问题|上下文)+"

@@ -1,6 +1,6 @@
 """Which column of a file is which field of a sample. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -94,8 +94,3 @@ def misspelt(column: str) -> str | None:
     """Return the known column name that `column` is probably meant to be, or None."""
     near = get_close_matches(column.strip().casefold(), list(_FIELD_OF), n=1, cutoff=_NEAR)
     return near[0] if near else None
-
-
-def known(columns: Iterable[str]) -> bool:
-    """Return True if one of the columns is known by name."""
-    return any(column.strip().casefold() in _FIELD_OF for column in columns)

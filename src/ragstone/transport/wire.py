@@ -118,7 +118,6 @@ class Wire:
         turn = None if self._gate.open else await self._gate.enter()
         accepted = False
         try:
-            self._check()
             async with self._limiter:
                 self._check()
                 answer = await self._post(url, exchange.body(), exchange.tally)
