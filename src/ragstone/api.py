@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ragstone.run import Driver, Progress
 from ragstone.samples import SampleSource, clip, fit, scan
 from ragstone.session import Session, set_aside, work
 from ragstone.text import say, screen_language
-from ragstone.types import Sample
+from ragstone.types import Language, Sample
 
 SAMPLES_PER_REQUEST = 3
 """Samples in work for each request allowed, so that the wire never waits for a sample that is between two requests."""
@@ -107,6 +108,26 @@ async def evaluate_source(
     return load(out)
 
 
+def backends(
+    config: Config,
+    environ: Mapping[str, str],
+    lang: Language | None = None,
+    *,
+    judge: Judge | None = None,
+    embedder: Embedder | None = None,
+) -> tuple[Judge, Embedder]:
+    """Return judge and embedder of a run: those given, else those the settings name. Nothing is sent yet.
+
+    Raises ConfigError where a setting, an address or a key is missing or wrong.
+    """
+    from ragstone.embed.select import make_embedder
+    from ragstone.judge.select import make_judge
+
+    pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
+    vectors = embedder or make_embedder(config.embeddings, config.judge, **pace)
+    return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
+
+
 def _setup(judge: Judge, embedder: Embedder, metrics: Sequence[Metric], config: Config) -> Setup:
     limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
     return Setup(judge.identity, embedder.identity, metrics, plans.get(config.metrics.plan), config.language, limits)
@@ -155,13 +176,8 @@ async def aevaluate(
     **settings: Any,
 ) -> Run:
     """Evaluate samples inside the running event loop; see `evaluate`."""
-    from ragstone.embed.select import make_embedder
-    from ragstone.judge.select import make_judge
-
     given = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    names = [m for m in given if isinstance(m, str)]
-    flags = {**settings, "judge": judge, "embeddings": embeddings, "metrics": names or None}
-    config = load_config({k: v for k, v in flags.items() if isinstance(v, str) or (v is not None and k in (*settings, "metrics"))}).config
+    config = _config(given, judge, embeddings, settings)
     rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
     source = scan(
         rows,
@@ -172,24 +188,24 @@ async def aevaluate(
         strip_citations=config.strip_citations,
     )
     selection = select(config, source, _objects(given, config, source))
-    answering = (
-        make_judge(config.judge, concurrency=config.concurrency, environ=os.environ) if judge is None or isinstance(judge, str) else judge
-    )
-    vectors = (
-        make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ=os.environ)
-        if embeddings is None or isinstance(embeddings, str)
-        else embeddings
-    )
+    given_judge, given_embedder = (None if isinstance(x, str) else x for x in (judge, embeddings))
+    answering, vectors = backends(config, os.environ, judge=given_judge, embedder=given_embedder)
+    ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, on_progress=on_progress)
     if out is not None:
-        return await evaluate_source(source, selection.metrics, answering, vectors, out=Path(out), config=config, on_progress=on_progress)
+        return await ask(out=Path(out))
     folder = Path(tempfile.mkdtemp(prefix="ragstone-"))
     try:
-        run = await evaluate_source(
-            source, selection.metrics, answering, vectors, out=folder / "run", config=config, on_progress=on_progress
-        )
-        return run.in_memory()
+        return (await ask(out=folder / "run")).in_memory()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _config(given: Sequence[str | Metric], judge: object, embeddings: object, settings: Mapping[str, Any]) -> Config:
+    """The settings of a call; a judge or embedder object needs none of its own."""
+    named = {"judge": judge, "embeddings": embeddings}
+    flags = {**settings, **{name: value for name, value in named.items() if isinstance(value, str)}}
+    names = [m for m in given if isinstance(m, str)]
+    return load_config({**flags, **({"metrics": names} if names else {})}).config
 
 
 def _objects(given: Sequence[str | Metric], config: Config, source: SampleSource) -> list[Metric] | None:

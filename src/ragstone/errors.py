@@ -1,14 +1,14 @@
 """Exceptions for mistakes that a person must correct. Trouble of one cell is a value, never an exception.
 
-    RagstoneError
-    ├── ConfigError        a setting, flag, metric or name is wrong           exit 2
-    ├── DataError          an input file or table cannot be used              exit 2
-    ├── RunFolderError     a run folder is locked, foreign or unreadable      exit 2
-    ├── ScriptError        a truth table has no entry for what was asked      exit 2
-    └── StoppedError       the run had to stop early; finished work is kept   exit 3
-        ├── AuthError      401, 403 or 402: key, rights, balance
-        ├── EndpointError  404, unreachable or not an OpenAI-compatible API
-        └── Interrupted    Ctrl-C or SIGTERM
+RagstoneError
+├── ConfigError        a setting, flag, metric or name is wrong           exit 2
+├── DataError          an input file or table cannot be used              exit 2
+├── RunFolderError     a run folder is locked, foreign or unreadable      exit 2
+├── ScriptError        a truth table has no entry for what was asked      exit 2
+└── StoppedError       the run had to stop early; finished work is kept   exit 3
+    ├── AuthError      401, 403 or 402: key, rights, balance
+    ├── EndpointError  404, unreachable or not an OpenAI-compatible API
+    └── Interrupted    Ctrl-C or SIGTERM
 """
 
 from dataclasses import dataclass

@@ -93,7 +93,9 @@ class Sample(Record):
         """The row as `samples.jsonl` holds it: absent fields left out, bare chunks as strings."""
         row = self.model_dump(exclude_none=True, exclude_defaults=False)
         if self.contexts is not None:
-            row["contexts"] = [c.text if len(c.model_dump(exclude_none=True)) == 1 else c.model_dump(exclude_none=True) for c in self.contexts]
+            row["contexts"] = [
+                c.text if len(c.model_dump(exclude_none=True)) == 1 else c.model_dump(exclude_none=True) for c in self.contexts
+            ]
         if not self.meta:
             row.pop("meta", None)
         return row
@@ -125,7 +127,14 @@ class Verdict(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The line as `scores.jsonl` holds it: the six constant keys, and the optional ones that apply."""
-        row: dict[str, Any] = {"kind": self.kind, "id": self.id, "text": self.text, "verdict": self.verdict, "evidence": list(self.evidence), "reason": self.reason}
+        row: dict[str, Any] = {
+            "kind": self.kind,
+            "id": self.id,
+            "text": self.text,
+            "verdict": self.verdict,
+            "evidence": list(self.evidence),
+            "reason": self.reason,
+        }
         for name in ("key", "confidence", "anchor", "quote", "cosine"):
             if (value := getattr(self, name)) is not None:
                 row[name] = value

@@ -42,10 +42,8 @@ def _evaluate(folder: Path, lang: Language, report: Reporter) -> Run:
     """Nothing of the user's settings enters: the demo is the same everywhere."""
     from importlib.resources import as_file, files
 
-    from ragstone.api import evaluate_source, run_sync, select
+    from ragstone.api import backends, evaluate_source, run_sync, select
     from ragstone.config import Config, JudgeSettings
-    from ragstone.embed.select import make_embedder
-    from ragstone.judge.select import make_judge
     from ragstone.samples import scan
     from ragstone.text import say
 
@@ -53,8 +51,7 @@ def _evaluate(folder: Path, lang: Language, report: Reporter) -> Run:
     with as_file(files("ragstone") / "gold" / "samples.jsonl") as path:
         source = scan(path)
         report.notice(say("cli.demo_start", lang, count=source.count))
-        judge = make_judge(config.judge, concurrency=config.concurrency, environ={})
-        embedder = make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ={})
+        judge, embedder = backends(config, {}, lang)
         metrics = select(config, source).metrics
         work = evaluate_source(
             source, metrics, judge, embedder, out=folder, config=config, on_progress=report.progress, on_notice=report.notice

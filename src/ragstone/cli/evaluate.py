@@ -97,16 +97,13 @@ def command(
 
 
 def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool) -> Run:
-    from ragstone.api import evaluate_source, run_sync, select
+    from ragstone.api import backends, evaluate_source, run_sync, select
     from ragstone.cli.progress import reporter
-    from ragstone.embed.select import make_embedder
-    from ragstone.judge.select import make_judge
 
     config = loaded.config
     source = _scan(samples, config)
     selection = select(config, source)
-    judge = make_judge(config.judge, concurrency=config.concurrency, environ=environ)
-    embedder = make_embedder(config.embeddings, config.judge, concurrency=config.concurrency, environ=environ)
+    judge, embedder = backends(config, environ, lang)
     with reporter(lang, quiet=quiet) as report:
         for notice in (*loaded.notices, *source.notices, *selection.notices):
             report.notice(notice)

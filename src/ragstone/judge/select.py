@@ -11,6 +11,7 @@ from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
     from ragstone.config_model import JudgeSettings
+    from ragstone.embed.base import Embedder
     from ragstone.judge.base import Judge
     from ragstone.types import Language
 
@@ -19,7 +20,14 @@ GROUP = "ragstone.judges"
 KEY_NAMES = ("RAGSTONE_JUDGE_API_KEY", "OPENAI_API_KEY")
 
 
-def make_judge(settings: JudgeSettings, *, concurrency: int, environ: Mapping[str, str], lang: Language | None = None) -> Judge:
+def make_judge(
+    settings: JudgeSettings,
+    *,
+    concurrency: int,
+    environ: Mapping[str, str],
+    lang: Language | None = None,
+    embedder: Embedder | None = None,
+) -> Judge:
     """Return the judge the settings name; nothing is sent yet.
 
     Args:
@@ -27,6 +35,7 @@ def make_judge(settings: JudgeSettings, *, concurrency: int, environ: Mapping[st
         concurrency: most requests at once.
         environ: where keys and OPENAI_BASE_URL are looked up.
         lang: language of error texts; None = the screen's.
+        embedder: the run's embedder; the local judge shares it if it is the bundled one, so that the model is loaded once.
 
     Raises:
         ConfigError: no model, no address, a named key variable that is empty, or a bad address.
@@ -36,9 +45,10 @@ def make_judge(settings: JudgeSettings, *, concurrency: int, environ: Mapping[st
         raise ConfigError(say("http.no_judge", lang))
     scheme, _, rest = settings.model.partition(":")
     if settings.model == "local":
+        from ragstone.embed.bundled import BundledEmbedder
         from ragstone.judge.local import LocalJudge
 
-        return LocalJudge()
+        return LocalJudge(embedder if isinstance(embedder, BundledEmbedder) else None)
     if scheme == "scripted" and rest:
         from ragstone.judge.scripted import ScriptedJudge
 
