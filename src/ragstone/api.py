@@ -101,7 +101,7 @@ async def evaluate_source(
         await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
         complete = True
     finally:
-        session.finish(_setup(judge, embedder, metrics, config), complete=complete)
+        session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
         session.close()
         await judge.close()
         await embedder.close()
@@ -188,8 +188,12 @@ async def aevaluate(
         strip_citations=config.strip_citations,
     )
     selection = select(config, source, _objects(given, config, source))
-    given_judge, given_embedder = (None if isinstance(x, str) else x for x in (judge, embeddings))
-    answering, vectors = backends(config, os.environ, judge=given_judge, embedder=given_embedder)
+    answering, vectors = backends(
+        config,
+        os.environ,
+        judge=None if isinstance(judge, str) else judge,
+        embedder=None if isinstance(embeddings, str) else embeddings,
+    )
     ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, on_progress=on_progress)
     if out is not None:
         return await ask(out=Path(out))

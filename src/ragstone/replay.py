@@ -143,6 +143,7 @@ class _Nobody:
     """Stands where judge and embedder stand: whatever is not stored is missing."""
 
     identity = Identity("replay", "replay")
+    requests = 0
 
     async def complete(self, question: Question) -> RawReply:
         return RawReply(error=MISSING, attempts=0)

@@ -163,7 +163,7 @@ class Session:
         self._scores.append(score.to_dict())
 
     # -------------------------------------------------------------- the end
-    def finish(self, setup: Setup, *, complete: bool) -> None:
+    def finish(self, setup: Setup, *, complete: bool, embedding_requests: int = 0) -> None:
         """Close the run: scores in sample order if it is complete, and the manifest with what it took.
 
         A run that ends before its samples were taken has nothing to close.
@@ -175,6 +175,7 @@ class Session:
             ids = (row["id"] for row in _rows(self.folder / SAMPLES))
             rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
         counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
+        counts["embedding_requests"] = embedding_requests + (self.manifest.get("counts") or {}).get("embedding_requests", 0)
         tokens = {name.removesuffix("_tokens"): counts.pop(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
         wall = round(float(self.manifest.get("wall_s", 0.0)) + time.monotonic() - self._started, 3)
         self.manifest = manifests.finished(self.manifest, setup, complete=complete, counts=counts, tokens=tokens, wall_s=wall)

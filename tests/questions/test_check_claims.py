@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -108,7 +109,7 @@ def test_h05_four_claims(driver, spellings):
 
 
 class TestH06:
-    FIRST = {"verdicts": [verdict(1), verdict(2), verdict(3)]}
+    FIRST: ClassVar = {"verdicts": [verdict(1), verdict(2), verdict(3)]}
 
     @pytest.mark.parametrize(("language", "number"), [("en", "Ask 2"), ("zh", "第2次")])
     def test_the_missing_are_asked_again_with_their_ids(self, driver, language, number):

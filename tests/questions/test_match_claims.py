@@ -127,3 +127,7 @@ def test_a_reference_claim_unread_in_one_group_is_settled_by_another_that_covers
 def test_nothing_to_match_is_not_asked(driver, answers, references):
     result = driver.script(talk(answers, references))
     assert result == Matches({id: AnswerMatch("not_found") for id, _ in answers}, {id: False for id, _ in references})
+
+
+def test_a_failure_word_ends_it(driver, fails):
+    assert driver.script(talk(), fails("blocked")) == Failed("blocked")

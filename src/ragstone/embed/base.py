@@ -22,6 +22,11 @@ class Embedder(Protocol):
         """Model and endpoint."""
         ...
 
+    @property
+    def requests(self) -> int:
+        """Requests sent so far; 0 where nothing is sent."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return one float32 vector a text, in order; in place of a vector the failure word of that text.
 

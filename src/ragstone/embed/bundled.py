@@ -44,6 +44,8 @@ class BundledEmbedder:
         self._model: Any = None
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
+    requests = 0
+
     @property
     def identity(self) -> Identity:
         """Name and version of the bundled model."""

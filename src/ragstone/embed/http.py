@@ -101,6 +101,11 @@ class HttpEmbedder:
         dropped = {"dropped": dict(self._dropped)} if self._dropped else {}
         return Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters={**self.parameters, **dropped})
 
+    @property
+    def requests(self) -> int:
+        """Requests sent so far."""
+        return self._wire.sent
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return one vector a text, in order, or in its place the word why there is none."""
         found = [self._find(text) for text in texts]

@@ -55,6 +55,8 @@ class ScriptedEmbedder:
         """Join several truth tables; raises ConfigError where two disagree about a pair or a text."""
         return cls(TruthTable.merge(*tables))
 
+    requests = 0
+
     @property
     def identity(self) -> Identity:
         """The same for every table."""

@@ -89,6 +89,8 @@ class Wire:
         self._stopped: tuple[type[StoppedError], str] | None = None
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.sent = 0
+        """Requests sent so far."""
 
     @property
     def accepted(self) -> bool:
@@ -132,6 +134,7 @@ class Wire:
     # ------------------------------------------------------------------ one try
     async def _post(self, url: str, body: bytes, tally: Tally) -> "Answer | Step":
         tally.attempts += 1
+        self.sent += 1
         began = time.perf_counter()
         data = body if len(body) < LARGE else io.BytesIO(body)
         try:
