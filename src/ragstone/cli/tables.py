@@ -166,7 +166,18 @@ def _cost(summary: Summary, lang: Language) -> list[str]:
     return folded(" · ".join(said), COLUMNS) if said else []
 
 
-COUNTS = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage", "prompt", "completion", "cached", "wall_s")
+COUNTS = (
+    "requests",
+    "embedding_requests",
+    "retries",
+    "rate_limits",
+    "bad_replies",
+    "unknown_usage",
+    "prompt",
+    "completion",
+    "cached",
+    "wall_s",
+)
 """What a run took, as far as `manifest.json` says; zeros are left out."""
 
 
