@@ -40,27 +40,33 @@ class Selection:
     notices: tuple[str, ...] = ()
 
 
-def select(config: Config, source: SampleSource, metrics: Sequence[Metric] | None = None) -> Selection:
-    """Return the metrics to run: those given or named, else the preset's that some row can feed.
+def select(config: Config, source: SampleSource, given: Sequence[str | Metric] = ()) -> Selection:
+    """Return the metrics to run: those given, else those the settings name, else the preset's that some row can feed.
 
     The yardstick of context_precision is chosen here, once for the run: reference if any row has one, else answer.
     Raises ConfigError for unknown names, DataError for a named metric that no row can feed.
     """
+    named = given or config.metrics.metrics or ()
+    found = {m.text: m for item in (named or PRESETS[config.metrics.preset]) for m in _metrics(item, _run_level(config, source))}
+    needs = {m.text: m.needs + ((m.parameters["against"],) if "against" in m.parameters else ()) for m in found.values()}
+    kept, notices = fit(source, needs, explicit=bool(named))
+    return Selection(tuple(found[text] for text in kept), tuple(notices))
+
+
+def _metrics(item: str | Metric, run_level: Mapping[str, Mapping[str, Any]]) -> list[Metric]:
+    return [item] if isinstance(item, Metric) else [parse(text, run_level) for text in split_names(item)]
+
+
+def _run_level(config: Config, source: SampleSource) -> dict[str, dict[str, Any]]:
+    """Parameters that the run's settings give to metrics, by metric name."""
     settings = config.metrics
     against = settings.precision_against
     chosen = ("reference" if "reference" in source.columns else "answer") if against == "auto" else against
-    run_level: dict[str, dict[str, Any]] = {
+    return {
         "answer_relevancy": {"strictness": settings.strictness},
         "context_precision": {"against": chosen},
         "context_recall": {"points": settings.recall_points},
     }
-    named = None if settings.metrics is None else [n for text in settings.metrics for n in split_names(text)]
-    found = list(metrics) if metrics else [parse(text, run_level) for text in (named or PRESETS[settings.preset])]
-    found = list({m.text: m for m in found}.values())
-    explicit = bool(metrics) or named is not None
-    needs = {m.text: m.needs + ((m.parameters["against"],) if "against" in m.parameters else ()) for m in found}
-    kept, notices = fit(source, needs, explicit)
-    return Selection(tuple(m for m in found if m.text in kept), tuple(notices))
 
 
 async def evaluate_source(
@@ -177,7 +183,8 @@ async def aevaluate(
 ) -> Run:
     """Evaluate samples inside the running event loop; see `evaluate`."""
     given = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    config = _config(given, judge, embeddings, settings)
+    named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
+    config = load_config({**settings, **named}).config
     rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
     source = scan(
         rows,
@@ -187,7 +194,7 @@ async def aevaluate(
         limit=config.limit,
         strip_citations=config.strip_citations,
     )
-    selection = select(config, source, _objects(given, config, source))
+    selection = select(config, source, given)
     answering, vectors = backends(
         config,
         os.environ,
@@ -202,25 +209,6 @@ async def aevaluate(
         return (await ask(out=folder / "run")).in_memory()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _config(given: Sequence[str | Metric], judge: object, embeddings: object, settings: Mapping[str, Any]) -> Config:
-    """The settings of a call; a judge or embedder object needs none of its own."""
-    named = {"judge": judge, "embeddings": embeddings}
-    flags = {**settings, **{name: value for name, value in named.items() if isinstance(value, str)}}
-    names = [m for m in given if isinstance(m, str)]
-    return load_config({**flags, **({"metrics": names} if names else {})}).config
-
-
-def _objects(given: Sequence[str | Metric], config: Config, source: SampleSource) -> list[Metric] | None:
-    """The metrics given, names among them parsed with the run's settings, in the order given; None if only names were given."""
-    if not any(isinstance(m, Metric) for m in given):
-        return None
-    parsed = {m.text: m for m in select(config, source).metrics} if any(isinstance(m, str) for m in given) else {}
-    named = [name for m in given if isinstance(m, str) for name in split_names(m)]
-    return [parsed["".join(name.split())] for name in named if "".join(name.split()) in parsed] + [
-        m for m in given if isinstance(m, Metric)
-    ]
 
 
 def run_sync(main: Coroutine[Any, Any, Run]) -> Run:

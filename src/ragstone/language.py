@@ -43,10 +43,9 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return _without_punctuation(text.lower())
-    folded = _without_punctuation(_normal(text))
-    # What was dropped may have kept two characters apart that now combine.
-    while not unicodedata.is_normalized("NFKC", folded) or folded.casefold() != folded:
-        folded = _without_punctuation(_normal(folded))
+    # Once more until nothing changes: what was dropped may have kept two characters apart that now combine.
+    while (folded := _without_punctuation(_normal(text))) != text:
+        text = folded
     return folded
 
 
