@@ -21,7 +21,7 @@ LANGUAGE = {"language", "sentences", "numerals"}
 WIRE = GROUND | LANGUAGE | {"text", "transport", "config_model", "questions", "judge", "embed"}
 MAY_IMPORT = {
     "types": set[str](),
-    "errors": set[str](),
+    "errors": {"text", "types"},
     "resources": set[str](),
     "text": {"types", "resources"},
     "numerals": {"types", "resources"},

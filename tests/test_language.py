@@ -162,3 +162,8 @@ def test_refusing(text, refused):
 )
 def test_denying(text, denies):
     assert negated(text) is denies
+
+
+@pytest.mark.parametrize("text", ["ΐ", "İ", "ﬃ", "e \u0301", "ẞ", "①½㈱"])
+def test_characters_that_fold_in_several_steps(text):
+    assert fold(fold(text)) == fold(text) != ""

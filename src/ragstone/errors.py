@@ -12,6 +12,12 @@ RagstoneError
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragstone.text import say, screen_language
+
+if TYPE_CHECKING:
+    from ragstone.types import Language
 
 
 class RagstoneError(Exception):
@@ -38,16 +44,23 @@ class DataError(RagstoneError):
 
     def __init__(self, source: str, problems: list[Problem], shown: int = 20) -> None:
         self.source, self.problems = source, problems
-        lines = [f"{source}: {_place(p)}{p.text}" for p in problems[:shown]]
+        lang = screen_language()
+        lines = [say("errors.problem", lang, source=source, place=_place(p, lang), text=p.text) for p in problems[:shown]]
         if len(problems) > shown:
-            lines.append(f"{source}: … +{len(problems) - shown}")
+            lines.append(say("errors.more", lang, source=source, count=len(problems) - shown))
         super().__init__("\n".join(lines))
 
 
-def _place(problem: Problem) -> str:
-    parts = [] if problem.row is None else [f"row {problem.row}"]
-    parts += [] if problem.column is None else [f"column {problem.column}"]
-    return ", ".join(parts) + (": " if parts else "")
+def _place(problem: Problem, lang: "Language") -> str:
+    match problem.row, problem.column:
+        case None, None:
+            return ""
+        case None, column:
+            return say("errors.at_column", lang, column=column)
+        case row, None:
+            return say("errors.at_row", lang, row=row)
+        case row, column:
+            return say("errors.at_row_column", lang, row=row, column=column)
 
 
 class RunFolderError(RagstoneError):

@@ -30,8 +30,10 @@ params.model.path = sys.argv[1]
 params.hostnames = ["127.0.0.1"]
 params.port = 0
 params.n_ctx = 8192
-params.n_parallel = 1  # one slot keeps the prompt of the last request, and two cores serve one request best
+params.n_parallel = 1
 params.n_gpu_layers = 0
+params.cpuparams.n_threads = 1  # two threads wait for each other: on a busy machine they are ten times slower than one
+params.cpuparams_batch.n_threads = 1
 params.cache_ram_mib = 256
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
@@ -101,7 +103,7 @@ def finished_run(model_server: str, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("real-model")
     rows = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in SAMPLES]
     (folder / "samples.jsonl").write_text("".join(rows), encoding="utf-8")
-    limits = ["--max-tokens", "300", "--timeout", "60", "--retries", "1", "--concurrency", "2", "--no-cache"]
+    limits = ["--max-tokens", "200", "--timeout", "60", "--retries", "1", "--concurrency", "1", "--no-cache"]
     judge = ["--judge", "smollm2-135m", "--base-url", model_server]
     done = ragstone("evaluate", "samples.jsonl", "--out", "run", *judge, *limits, folder=folder)
     return done, folder

@@ -142,7 +142,9 @@ def _replies(run: Run, rows: list[Row], lang: Language) -> Iterator[str]:
 
 
 def reply_text(reply: Row, lang: Language) -> str:
-    """Return what came back for a question: the raw reply, else the word of its error, else what was read."""
+    """Return what came back for a question: the raw reply, else its error in a word and the endpoint's own, else what was read."""
+    if not reply.get("raw") and reply.get("error") and reply.get("message"):
+        return f"{reply['error']}: {reply['message']}"
     for name in ("raw", "error", "parsed"):
         if reply.get(name):
             return str(reply[name])

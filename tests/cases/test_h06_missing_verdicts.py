@@ -1,0 +1,110 @@
+"""H06: verdicts that did not come are asked for, and never made up; what stays missing makes the cell unmeasured."""
+
+import pytest
+from support.fault_server import reply
+from support.told_rows import FOUR, shared_out
+
+SIX = [shared_out("six", 4, 6), shared_out("六条", 4, 6, "zh")]
+
+
+def first(call, count):
+    """The good reply cut after `count` items of each list."""
+    return reply({name: items[:count] for name, items in call.parsed.items()})
+
+
+def again(call):
+    return "problem" in call.input
+
+
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_the_missing_ones_are_asked_again_by_their_ids(lab, row):
+    done = lab.evaluate([row], lambda call: first(call, 3) if call.kind == "check_claims" and not again(call) else None)
+    assert done.values() == [pytest.approx(4 / 6, abs=1e-12)]
+    checks = [call for call in done.server.calls if call.kind == "check_claims"]
+    assert [[claim["id"] for claim in call.input["claims"]] for call in checks] == [[1, 2, 3, 4, 5, 6], [4, 5, 6]]
+    assert [line["verdict"] for line in done.row(row.id)["verdicts"]] == ["supported"] * 4 + ["not_found"] * 2
+    assert "verdicts 3/6" in [reply["error"] for reply in done.replies], "the short reply is kept, and marked"
+
+
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+@pytest.mark.parametrize("given", [1, 3, 5])
+def test_h06_what_never_comes_is_not_counted_as_supported(lab, row, given):
+    def fault(call):
+        if call.kind != "check_claims":
+            return None
+        return reply({"verdicts": [line for line in call.parsed["verdicts"] if line["id"] <= given]})
+
+    done = lab.evaluate([row, *FOUR], fault if given < 3 else lambda call: fault(call) if call.about(row.id) else None)
+    assert done.cell(row.id) == f"verdicts {given}/6"
+    assert sum(call.kind == "check_claims" and call.about(row.id) for call in done.server.calls) == 3
+    assert done.code == 1
+
+
+@pytest.mark.parametrize("portions", [(3, 1, 2), (1, 4, 1), (2, 2, 2)])
+def test_h06_two_more_portions_complete_the_verdicts(lab, portions):
+    turns = iter(portions)
+    done = lab.evaluate([SIX[0]], lambda call: first(call, next(turns)) if call.kind == "check_claims" else None)
+    assert done.values() == [pytest.approx(4 / 6)]
+    assert next(turns, None) is None
+
+
+@pytest.mark.parametrize("dropped", [[1], [6], [2, 5], [1, 2, 3, 4, 5]])
+def test_h06_whichever_is_missing(lab, dropped):
+    def fault(call):
+        if call.kind != "check_claims" or again(call):
+            return None
+        return reply({"verdicts": [line for line in call.parsed["verdicts"] if line["id"] not in dropped]})
+
+    done = lab.evaluate(SIX, fault)
+    assert done.values() == [pytest.approx(4 / 6)] * 2
+    asked = [[c["id"] for c in call.input["claims"]] for call in done.server.calls if again(call)]
+    assert asked == [dropped] * 2
+
+
+@pytest.mark.parametrize("strange", [[7, 8, 9, 10, 11, 12], [0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1], ["a", "b", "c", "d", "e", "f"]])
+def test_h06_verdicts_under_other_ids_belong_to_nobody(lab, strange):
+    """Six verdicts for six claims are no answer if they are not about those claims."""
+
+    def fault(call):
+        if call.kind != "check_claims":
+            return None
+        return reply({"verdicts": [{**line, "id": id} for line, id in zip(call.parsed["verdicts"], strange, strict=False)]})
+
+    done = lab.evaluate([SIX[0]], fault)
+    assert done.values() in (["verdicts 0/6"], ["bad_reply"], ["verdicts 1/6"])
+
+
+def test_h06_an_empty_list_is_not_every_claim_supported(lab):
+    done = lab.evaluate(SIX, lambda call: reply({"verdicts": []}) if call.kind == "check_claims" else None)
+    assert done.values() == ["verdicts 0/6"] * 2
+
+
+def test_h06_contexts_without_a_verdict_are_asked_again(lab):
+    done = lab.evaluate(SIX, lambda call: first(call, 2) if not again(call) else None, metrics="context_precision")
+    assert done.values("context_precision") == [1.0, 1.0]
+    assert [len(call.input["contexts"]) for call in done.server.calls if again(call)] == [3, 3]
+    silent = lambda call: reply({"verdicts": [line for line in call.parsed["verdicts"] if line["id"] <= 2]})  # noqa: E731
+    with lab.server(SIX, silent) as server:
+        lost = lab.ask(server, lab.write(SIX), metrics="context_precision", out="lost")
+    assert lost.values("context_precision") == ["verdicts 2/5"] * 2
+
+
+@pytest.mark.parametrize("half", ["answer", "reference"])
+def test_h06_both_lists_of_a_match_are_completed(lab, half):
+    """The whole request goes out again, and only what was missing is taken from its reply."""
+
+    def fault(call):
+        if call.kind != "match_claims":
+            return None
+        good = call.parsed
+        if not again(call):
+            return reply({**good, half: good[half][:1]})
+        return None
+
+    done = lab.evaluate(FOUR, fault, metrics="answer_correctness")
+    assert done.code == 0
+    assert all(value > 0.7 for value in done.values("answer_correctness"))
+    lost = lambda call: reply({**call.parsed, half: call.parsed[half][:1]}) if call.kind == "match_claims" else None  # noqa: E731
+    with lab.server(FOUR, lost) as server:
+        never = lab.ask(server, lab.write(FOUR), metrics="answer_correctness", out="never")
+    assert all(str(value).startswith("verdicts ") for value in never.values("answer_correctness"))
