@@ -83,10 +83,10 @@ def _judge(judge: dict[str, Any]) -> str:
 
 
 def _at(who: dict[str, Any], default: dict[str, Any]) -> str:
-    endpoint = str(who.get("endpoint") or "?")
+    endpoint = str(who.get("endpoint") or "")
     host = urlsplit(endpoint).netloc or endpoint
-    same = endpoint == default.get("endpoint") or host == who.get("model")
-    return str(who.get("model", "?")) + ("" if same else f"@{host}")
+    untold = not host or endpoint == default.get("endpoint") or host == who.get("model")
+    return str(who.get("model", "?")) + ("" if untold else f"@{host}")
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ YES_NO = [
     (["支持"], ["不支持"]),
     (["支持。", "支持 ", "支持，见片段1"], ["不支持。", "不支持，片段没有说"]),
     (["是", "是的。", "对"], ["否", "不是", "不对"]),
-    (["有依据", "成立"], ["没有依据", "无依据"]),
+    (["有依据", "成立", "受支持"], ["没有依据", "无依据", "不受支持"]),
     (["supported", "Supported.", "SUPPORTED"], ["not_found", "not found", "Not Found."]),
     (["**supported**", "`supported`", '"supported"'], ["**not supported**", "unsupported"]),
     (["fully supported", "is supported by the context", "directly stated"], ["not supported by any context", "not mentioned"]),
@@ -30,7 +30,7 @@ YES_NO = [
     (["supported"], ["contradicted - chunk 2 says 5"]),
     (["supported"], ["unknown", "idk", "I don't know"]),
     (["支持"], ["未提及", "无法判断", "不清楚", "信息不足"]),
-    (["據上下文支持", "支持"], ["無法判斷", "無依據"]),
+    (["有據可查", "確實支持"], ["無法判斷", "無依據"]),
 ]
 
 UNREADABLE = ["maybe", "partially supported", "部分支持", "yes and no", "yes/no", "supported or contradicted", "", "  ", None, 2, -1, 0.5, "0.5"]

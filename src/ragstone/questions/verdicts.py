@@ -103,10 +103,10 @@ _ADVERB = r"(?:fully|completely|entirely|clearly|directly|explicitly|well|defini
 _NOT = re.compile(rf"(?:(?:is|was|are|does|do|did|can|could|has|have) )?(?:not|never|non) (?:{_ADVERB})*")
 _ADVERBS = re.compile(rf"(?:{_ADVERB})+")
 _NOT_ZH = re.compile(
-    r"(?:(?:上下文|片段|资料|材料|文中|文档|原文)(?:中|里|内)?)?(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|任何|直接|明确|能)*"
+    r"(?:(?:上下文|片段|资料|材料|文中|文档|原文)(?:中|里|内)?)?(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|受|任何|直接|明确|能)*"
 )
 _ADVERBS_ZH = re.compile(
-    r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|有|存在|"
+    r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|受|有|存在|"
     r"与上下文|与参考答案|与资料|与问题|对问题|上下文)+"
 )
 _HEDGE = re.compile(

@@ -1,0 +1,167 @@
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from support.needs import sample
+
+from ragstone.judge.base import Identity, RawReply
+from ragstone.metrics.faithfulness import Faithfulness
+from ragstone.plans import separate
+from ragstone.plans.base import Case
+from ragstone.questions.base import Question, Reading
+from ragstone.run import Counts, Driver, Progress, Work, partial, together
+from ragstone.types import Score
+
+
+@dataclass
+class Memory:
+    """Records held in memory."""
+
+    lines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scores: list[Score] = field(default_factory=list)
+
+    def held(self, question: Question) -> dict[str, Any] | None:
+        return self.lines.get(question.key)
+
+    def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
+        self.lines[question.key] = line
+
+    def keep_score(self, score: Score) -> None:
+        self.scores.append(score)
+
+
+class Echo:
+    """Splits a text at 。 and supports everything; counts how many questions it works on at once."""
+
+    identity = Identity("echo", "here")
+    requests = 0
+
+    def __init__(self) -> None:
+        self.now = self.most = self.asked = 0
+
+    async def complete(self, question: Question) -> RawReply:
+        self.now += 1
+        self.asked += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.001)
+        self.now -= 1
+        if question.kind.name == "split_claims":
+            text = ",".join(f'"{part}"' for part in question.input["text"].split("。") if part)
+            return RawReply(
+                text=f'{{"claims":[{text}]}}', usage={"prompt_tokens": 7, "completion_tokens": 2, "cached_tokens": 1}, attempts=2
+            )
+        verdicts = ",".join(f'{{"id":{c["id"]},"evidence":[1],"verdict":"supported"}}' for c in question.input["claims"])
+        return RawReply(text=f'{{"verdicts":[{verdicts}]}}', rate_limits=1)
+
+    async def embed(self, texts: Any) -> list[Any]:
+        raise AssertionError("nothing is embedded here")
+
+    async def close(self) -> None:
+        pass
+
+
+def work(*answers: str) -> Iterator[Work]:
+    for i, answer in enumerate(answers):
+        row = sample(answer=answer, contexts=["c"], question="q").model_copy(update={"id": f"s{i}"})
+        yield Case(row, "zh"), [Faithfulness()], {}
+
+
+async def drive(judge: Echo, *answers: str, workers: int = 4, memory: Memory | None = None, **settings: Any) -> tuple[Driver, Memory]:
+    memory = memory or Memory()
+    driver = Driver(separate, judge, judge, memory)
+    await driver.run(work(*answers), workers=workers, total=len(answers), **settings)
+    return driver, memory
+
+
+async def test_samples_are_pulled_as_workers_come_free_and_never_all_at_once() -> None:
+    pulled, highest = 0, 0
+    judge = Echo()
+
+    def slowly() -> Iterator[Work]:
+        nonlocal pulled, highest
+        for item in work(*(f"答{i}" for i in range(20))):
+            pulled += 1
+            highest = max(highest, pulled - len(memory.scores))
+            yield item
+
+    memory = Memory()
+    await Driver(separate, judge, judge, memory).run(slowly(), workers=3, total=20)
+    assert len(memory.scores) == 20
+    assert highest <= 3
+    assert judge.most <= 3
+
+
+async def test_equal_questions_under_way_share_one_reply_and_held_ones_are_not_asked() -> None:
+    judge = Echo()
+    _, memory = await drive(judge, "同。样", "同。样", "同。样")
+    assert judge.asked == 2
+    assert [s.value for s in memory.scores] == [1.0] * 3
+    again = Echo()
+    await drive(again, "同。样", memory=memory)
+    assert again.asked == 0
+
+
+async def test_a_score_names_the_questions_it_rests_on_in_the_order_asked() -> None:
+    _, memory = await drive(Echo(), "甲。乙")
+    (score,) = memory.scores
+    assert [memory.lines[key]["kind"] for key in score.questions] == ["split_claims", "check_claims"]
+
+
+async def test_counts_add_tries_tokens_and_what_is_unknown() -> None:
+    driver, _ = await drive(Echo(), "甲")
+    assert driver.counts == Counts(
+        requests=3, retries=1, rate_limits=1, unknown_usage=1, prompt_tokens=7, completion_tokens=2, cached_tokens=1
+    )
+
+
+async def test_progress_counts_cells_up_to_the_total() -> None:
+    seen: list[Progress] = []
+    await drive(Echo(), "甲", "乙", "丙", on_progress=seen.append)
+    assert [(p.done, p.total, p.failed) for p in seen] == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
+    assert seen[-1].requests >= 8
+
+
+async def test_the_first_failure_stops_the_others_and_is_raised_as_it_is() -> None:
+    stopped = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(10)
+        finally:
+            stopped.append(True)
+
+    async def fails() -> None:
+        await asyncio.sleep(0)
+        raise KeyError("as it is")
+
+    with pytest.raises(KeyError, match="as it is"):
+        await together([waits(), fails(), waits()])
+    assert stopped == [True, True]
+
+
+async def test_results_come_in_the_order_given() -> None:
+    async def later(n: int) -> int:
+        await asyncio.sleep(0.001 * (3 - n))
+        return n
+
+    assert await together([later(n) for n in range(3)]) == [0, 1, 2]
+    assert await together([later(0)]) == [0]
+
+
+async def test_a_stopped_run_leaves_no_task_behind() -> None:
+    class Stops(Echo):
+        async def complete(self, question: Question) -> RawReply:
+            if self.asked >= 3:
+                raise ConnectionAbortedError("stop")
+            return await super().complete(question)
+
+    with pytest.raises(ConnectionAbortedError):
+        await drive(Stops(), *(f"答{i}" for i in range(30)))
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+def test_a_reply_that_leaves_something_out_says_how_much_there_is() -> None:
+    assert partial(Reading({}, missing=(("verdicts", 2), ("verdicts", 3)), asked=6)) == "verdicts 4/6"
+    assert partial(Reading({}, asked=6)) is None

@@ -1,0 +1,167 @@
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from support.needs import sample
+
+from ragstone.errors import RunFolderError, StoppedError
+from ragstone.judge.base import Identity
+from ragstone.manifest import Setup
+from ragstone.metrics import parse
+from ragstone.plans import separate
+from ragstone.questions.base import ask, system_prompt
+from ragstone.questions.rate_contexts import KIND
+from ragstone.session import Session, judged_digest, set_aside, work
+from ragstone.types import Sample, Score
+
+SETUP = Setup(Identity("m", "here"), Identity("e", "here"), [parse("faithfulness")], separate, "auto", {})
+ROWS = [sample(question="q", answer=f"a{i}", contexts=["c"]).model_copy(update={"id": f"s{i}"}) for i in range(3)]
+QUESTION = ask(KIND, "zh", 0, system_prompt(KIND, "zh"), {"contexts": [], "question": "q", "reference": "r"})
+
+
+def session(folder: Path, **settings: Any) -> Session:
+    return Session(folder, SETUP, {}, repeats=settings.pop("repeats", 1), **settings)
+
+
+def line(error: str | None = None) -> dict[str, Any]:
+    return {"key": QUESTION.key, "kind": KIND.name, "raw": None if error else "{}", "usage": None, "attempts": 1, "error": error}
+
+
+def score(i: int, **columns: Any) -> Score:
+    return Score(**{"sample_id": f"s{i}", "metric": "faithfulness", "value": 0.5, "status": "ok", **columns})
+
+
+def finish(open_session: Session, *, complete: bool = True) -> None:
+    open_session.finish(SETUP, complete=complete)
+    open_session.close()
+
+
+def test_a_run_folder_is_private_and_holds_its_files(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, line())
+    for i in (2, 0, 1):
+        run.keep_score(score(i))
+    finish(run)
+    assert (tmp_path / "run").stat().st_mode & 0o077 == 0
+    files = {".lock", "manifest.json", "prompts", "replies.jsonl", "samples.jsonl", "scores.jsonl"}
+    assert {p.name for p in (tmp_path / "run").iterdir()} == files
+    assert (tmp_path / "run/prompts" / f"{QUESTION.prompt_hash}.txt").read_text().startswith("task: rate_contexts/1\n")
+    assert [orjson.loads(x)["sample_id"] for x in (tmp_path / "run/scores.jsonl").read_bytes().splitlines()] == ["s0", "s1", "s2"]
+
+
+def test_replies_that_failed_are_not_used_again_later_and_are_in_the_same_run(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, line("timeout"))
+    assert run.held(QUESTION) is not None
+    finish(run)
+    later = session(tmp_path / "run")
+    assert later.held(QUESTION) is None
+    later.take(ROWS)
+    later.keep_reply(QUESTION, line())
+    finish(later)
+    last = session(tmp_path / "run")
+    assert last.held(QUESTION) == line()
+    assert (last.counts.requests, last.counts.unknown_usage) == (2, 2)
+    last.close()
+
+
+def test_only_what_is_missing_is_due(tmp_path: Path) -> None:
+    run = session(tmp_path / "run", repeats=2)
+    run.take(ROWS)
+    run.keep_score(score(0))
+    run.keep_score(score(1, value=None, status="failed", reason="timeout"))
+    run.keep_score(score(2, value=None, status="failed", reason="interrupted"))
+    finish(run, complete=False)
+    again = session(tmp_path / "run", repeats=2)
+    again.take(ROWS)
+    due = [(case.sample.id, case.repeat) for case, _, _ in work(again, ROWS, SETUP.metrics, lambda s, r: (_case(s, r), {}))]
+    assert due == [("s0", 1), ("s1", 1), ("s2", 0), ("s2", 1)]
+    assert again.standing(SETUP.metrics) == 2
+    again.close()
+    retried = session(tmp_path / "run", repeats=2, retry_failed=True)
+    retried.take(ROWS)
+    assert retried.standing(SETUP.metrics) == 1
+    retried.close()
+
+
+def _case(row: Sample, repeat: int) -> Any:
+    from ragstone.plans.base import Case
+
+    return Case(row, "zh", repeat)
+
+
+def test_changed_and_lost_rows_are_told_and_lose_their_scores(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    for i in range(3):
+        run.keep_score(score(i))
+    finish(run)
+    again = session(tmp_path / "run")
+    again.take([ROWS[0], ROWS[1].model_copy(update={"answer": "other"})])
+    assert len(again.notices) == 2
+    assert again.standing(SETUP.metrics) == 1
+    again.close()
+
+
+def test_meta_and_scores_of_the_retriever_change_nothing_judged() -> None:
+    row = ROWS[0].to_dict()
+    assert judged_digest(row) == judged_digest({**row, "meta": {"x": 1}, "context_ids": ["7"], "latency_s": 3.0})
+    assert judged_digest(row) == judged_digest({**row, "contexts": [{"text": "c", "score": 0.3}]})
+    assert judged_digest(row) != judged_digest({**row, "answer": "a9"})
+    assert judged_digest(row) != judged_digest({**row, "expected_behavior": "refuse"})
+
+
+def test_two_writers_are_refused_and_a_failed_start_lets_go(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    with pytest.raises(RunFolderError):
+        session(tmp_path / "run")
+    run.close()
+    (tmp_path / "run/manifest.json").write_text("{broken")
+    for _ in range(2):
+        with pytest.raises(RunFolderError, match="manifest"):
+            session(tmp_path / "run")
+
+
+def test_a_folder_with_files_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text("mine")
+    with pytest.raises(RunFolderError, match=r"samples\.jsonl"):
+        session(tmp_path)
+    assert (tmp_path / "samples.jsonl").read_text() == "mine"
+    with pytest.raises(RunFolderError):
+        session(tmp_path / "samples.jsonl")
+    with pytest.raises(RunFolderError):
+        session(tmp_path / "samples.jsonl" / "run")
+
+
+def test_a_session_that_never_took_samples_ends_quietly(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    with pytest.raises(RuntimeError):
+        run.keep_score(score(0))
+    finish(run, complete=False)
+
+
+def test_setting_aside_moves_the_whole_run(tmp_path: Path) -> None:
+    assert set_aside(tmp_path / "run") is None
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    finish(run)
+    moved = set_aside(tmp_path / "run")
+    assert moved is not None
+    assert (moved / "manifest.json").exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_full_disk_is_told_and_nothing_is_left_half_written(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+
+    def rows() -> Any:
+        yield ROWS[0]
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(StoppedError, match="No space"):
+        run.take(rows())
+    assert not (tmp_path / "run/samples.jsonl").exists()
+    run.close()
