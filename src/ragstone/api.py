@@ -40,6 +40,18 @@ class Selection:
     notices: tuple[str, ...] = ()
 
 
+def read_samples(rows: Any, config: Config) -> SampleSource:
+    """Check a file or rows as the settings say and return the samples; raises DataError with every problem found."""
+    return scan(
+        rows,
+        mapping=config.map,
+        encoding=config.encoding,
+        max_cell_mb=config.max_cell_mb,
+        limit=config.limit,
+        strip_citations=config.strip_citations,
+    )
+
+
 def select(config: Config, source: SampleSource, given: Sequence[str | Metric] = ()) -> Selection:
     """Return the metrics to run: those given, else those the settings name, else the preset's that some row can feed.
 
@@ -186,14 +198,7 @@ async def aevaluate(
     named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
     config = load_config({**settings, **named}).config
     rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
-    source = scan(
-        rows,
-        mapping=config.map,
-        encoding=config.encoding,
-        max_cell_mb=config.max_cell_mb,
-        limit=config.limit,
-        strip_citations=config.strip_citations,
-    )
+    source = read_samples(rows, config)
     selection = select(config, source, given)
     answering, vectors = backends(
         config,

@@ -97,7 +97,8 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
     found = []
     for what, part in (("judge", "judge"), ("embedder", "embedder")):
         before, after = _requested(old.get(part) or {}), _requested(new.get(part) or {})
-        found += [(what, f"{k}={before[k]}", f"{k}={after.get(k)}") for k in before if before[k] != after.get(k)]
+        names = {**before, **(after if "requested" in (old.get(part) or {}) else {})}
+        found += [(what, f"{k}={before.get(k)}", f"{k}={after.get(k)}") for k in names if before.get(k) != after.get(k)]
     for what in ("prompts", "language", "plan", "limits"):
         if what in old and old[what] != new[what]:
             found.append((what, str(old[what]), str(new[what])))

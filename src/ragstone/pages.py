@@ -1,6 +1,9 @@
 """The page of a metric: its text from the catalogue, its facts from the code, its example computed from the bundled gold set."""
 
 import asyncio
+import inspect
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -15,7 +18,7 @@ from ragstone.questions.base import Question
 from ragstone.resources import read_text
 from ragstone.run import Driver
 from ragstone.text import say
-from ragstone.types import Language, Sample, Score
+from ragstone.types import Language, Sample, Score, Verdict
 
 EXAMPLES: dict[str, dict[Language, str]] = {
     "faithfulness": {"zh": "zh-contact-1", "en": "en-contact-1"},
@@ -26,21 +29,32 @@ EXAMPLES: dict[str, dict[Language, str]] = {
 }
 """The bundled sample that shows each metric at work, by language."""
 
-RULES = {
-    "faithfulness": ("collect", "contexts_missing", "missing", "no_claims", "no_context"),
-    "answer_relevancy": ("collect", "missing", "empty_answer", "expected_refusal", "expected_clarification"),
-    "context_precision": ("collect", "contexts_missing", "missing", "no_context"),
-    "context_recall": ("collect", "contexts_missing", "missing", "no_reference_claims", "no_context"),
-    "answer_correctness": ("collect", "missing", "empty_answer", "no_reference_claims"),
+_FIRST = ("collect", "missing")
+CASES = {
+    "faithfulness": ("contexts_missing", "no_claims", "no_context_claims", "reply"),
+    "answer_relevancy": (
+        "empty_answer",
+        "expected_refusal",
+        "expected_clarification",
+        "all_noncommittal",
+        "no_questions",
+        "unreadable",
+        "embedding",
+    ),
+    "context_precision": ("contexts_missing", "no_context", "none_useful", "alternatives", "reply"),
+    "context_recall": ("contexts_missing", "no_reference_claims", "no_context_claims", "alternatives", "reply"),
+    "answer_correctness": ("empty_answer", "no_reference_claims", "answer_without_claims", "alternatives", "reply", "embedding"),
 }
-"""The policies that decide on each metric without a judge, most general first."""
+"""The policies of each metric beyond those all share, in the order they are met."""
+
+GOOD = frozenset({"supported", "useful", "covered", "committal"})
 
 
 def page(name: str, lang: Language) -> str:
     """Return the page of a metric in Markdown. Metrics of other packages show their docstring and facts."""
     cls = available()[name]
-    if name not in RULES:
-        return f"# `{name}`\n\n{cls.__doc__ or ''}\n"
+    if name not in CASES:
+        return f"# `{name}`\n\n{inspect.cleandoc(cls.__doc__ or '')}\n"
     return say(
         "metrics.page",
         lang,
@@ -49,12 +63,13 @@ def page(name: str, lang: Language) -> str:
         line=say(f"metrics.line_{name}", lang),
         formula=say(f"metrics.formula_{name}", lang),
         side=say(f"metrics.side_{cls.side}", lang),
-        needs=", ".join(say(f"metrics.column_{column}", lang) for column in needed(cls)),
-        parameters=_parameters(cls, lang),
+        needs=_joined((say(f"metrics.column_{column}", lang) for column in needed(cls)), lang),
+        parameters=say(f"metrics.parameters_{name}", lang, **cls().parameters),
         version=cls.version,
-        rules="\n".join(f"- {say(f'metrics.na_{rule}', lang)}" for rule in RULES[name]),
+        steps=say(f"metrics.steps_{name}", lang).strip(),
+        cases="\n".join(f"| {say(f'metrics.case_{case}', lang)} |" for case in (*_FIRST, *CASES[name], "transport")),
         example=example(name, lang),
-        trap=say(f"metrics.trap_{name}", lang),
+        trap=say(f"metrics.trap_{name}", lang).strip(),
         ragas=say(f"metrics.ragas_{name}", lang),
         source=say(f"metrics.source_{name}", lang),
     ).lstrip()
@@ -65,27 +80,52 @@ def needed(cls: type[Metric]) -> tuple[str, ...]:
     return (*cls.needs, "yardstick") if "against" in cls.run_level else cls.needs
 
 
-def _parameters(cls: type[Metric], lang: Language) -> str:
-    found = cls().parameters
-    return ", ".join(f"`{k}` = {v}" for k, v in found.items()) or say("metrics.none", lang)
-
-
 def example(name: str, lang: Language) -> str:
     """Return the worked example: one bundled sample, scored by its truth table, every verdict shown."""
     wanted = EXAMPLES[name][lang]
     rows = map(orjson.loads, read_text("gold", "samples.jsonl").splitlines())
-    row = next(r for r in rows if r["id"] == wanted)
-    sample = _sample(row, lang)
-    score = asyncio.run(_score(available()[name](), sample))
-    head = say("metrics.example", lang, id=sample.id, question=sample.question)
-    lines = [f"- {v.id} {_mark(v.verdict)} {v.text}" + (f" ({v.cosine:g})" if v.cosine is not None else "") for v in score.verdicts]
-    return "\n".join([head, "", *lines, "", say("metrics.example_value", lang, value=f"{score.value:.3f}", working=working(score, lang))])
+    sample = _sample(next(row for row in rows if row["id"] == wanted), lang)
+    metric = available()[name]()
+    score = asyncio.run(_score(metric, sample))
+    return "\n".join(
+        [
+            say("metrics.example", lang, id=sample.id) + "\n",
+            *_texts(sample, needed(type(metric)), score, lang),
+            *_lines(score, lang),
+            "",
+            say("metrics.example_value", lang, value=f"{score.value:.3f}", working=working(score, lang)),
+        ]
+    )
+
+
+def _texts(sample: Sample, columns: tuple[str, ...], score: Score, lang: Language) -> Iterator[str]:
+    """The texts the metric looked at; chunks that stand among the verdicts are not shown twice."""
+    shown = {"reference", "question", "answer"} & {*columns, "question", *(("reference",) if "yardstick" in columns else ())}
+    for name in ("question", "answer", "reference"):
+        if name in shown:
+            yield f"- {say(f'metrics.example_{name}', lang)}{say('metrics.colon', lang)}{getattr(sample, name)}"
+    if "contexts" in columns and not any(verdict.kind == "context" for verdict in score.verdicts):
+        yield from (f"- c{rank} {context.text}" for rank, context in enumerate(sample.contexts or (), 1))
+
+
+def _lines(score: Score, lang: Language) -> Iterator[str]:
+    """Every verdict line, those of a kind under their heading."""
+    for kind, verdicts in groupby(score.verdicts, key=lambda verdict: verdict.kind):
+        yield f"\n{say(f'metrics.lines_{kind}', lang)}\n"
+        yield from (_line(verdict, lang) for verdict in verdicts)
+
+
+def _line(verdict: Verdict, lang: Language) -> str:
+    """One verdict in words; of a generated question the cosine says more than that it is committal."""
+    if verdict.cosine is not None:
+        return f"- {verdict.id} {verdict.cosine:.2f} {verdict.text}"
+    mark = "✓" if verdict.verdict in GOOD else "✗"
+    evidence = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
+    return f"- {verdict.id} {mark} {say(f'show.verdict_{verdict.verdict}', lang)}{evidence}{say('metrics.colon', lang)}{verdict.text}"
 
 
 def _sample(row: dict[str, Any], lang: Language) -> Sample:
-    kept = {k: v for k, v in row.items() if k in Sample.model_fields and k != "contexts"}
-    contexts = [{"text": c} if isinstance(c, str) else c for c in row["contexts"]]
-    return Sample.model_validate({**kept, "contexts": contexts, "language": lang})
+    return Sample.model_validate({**{k: v for k, v in row.items() if k in Sample.model_fields}, "language": lang})
 
 
 async def _score(metric: Metric, sample: Sample) -> Score:
@@ -112,20 +152,25 @@ class _Kept:
         self.scores.append(score)
 
 
-def _mark(verdict: str) -> str:
-    return "✓" if verdict in ("supported", "useful", "covered", "committal") else "✗"
-
-
 def working(score: Score, lang: Language) -> str:
     """Return in one line how the value came about."""
     d, verdicts = score.detail, score.verdicts
     if "cosines" in d:
-        return say("metrics.working_relevancy", lang, cosines=", ".join(f"{c:g}" for c in d["cosines"]))
+        return say("metrics.working_relevancy", lang, cosines=_joined((f"{c:.2f}" for c in d["cosines"]), lang))
     if "tp" in d:
         w1, w2 = d["weights"]
-        return say("metrics.working_correctness", lang, w1=w1, w2=w2, f1=d["f1"], cosine=d["cosine"], tp=d["tp"], fp=d["fp"], fn=d["fn"])
+        sizes = {
+            "answer": d["tp"] + d["fp"],
+            "covered": len(verdicts) - d["tp"] - d["fp"] - d["fn"],
+            "reference": len(verdicts) - d["tp"] - d["fp"],
+        }
+        return say("metrics.working_correctness", lang, w1=w1, w2=w2, f1=d["f1"], cosine=d["cosine"], tp=d["tp"], **sizes)
     if "against" in d:
         ranks = [i for i, v in enumerate(verdicts, 1) if v.verdict == "useful"]
         terms = " + ".join(f"{found}/{rank}" for found, rank in enumerate(ranks, 1))
-        return say("metrics.working_precision", lang, ranks=", ".join(map(str, ranks)), terms=terms, hits=len(ranks))
+        return say("metrics.working_precision", lang, ranks=_joined(map(str, ranks), lang), terms=terms, hits=len(ranks))
     return say("metrics.working_claims", lang, hits=sum(v.verdict == "supported" for v in verdicts), total=len(verdicts))
+
+
+def _joined(words: Iterable[str], lang: Language) -> str:
+    return say("metrics.comma", lang).join(words)

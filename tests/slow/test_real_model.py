@@ -103,7 +103,7 @@ def finished_run(model_server: str, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("real-model")
     rows = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in SAMPLES]
     (folder / "samples.jsonl").write_text("".join(rows), encoding="utf-8")
-    limits = ["--max-tokens", "200", "--timeout", "60", "--retries", "1", "--concurrency", "1", "--no-cache"]
+    limits = ["--max-tokens", "120", "--timeout", "60", "--retries", "1", "--concurrency", "1", "--no-cache"]
     judge = ["--judge", "smollm2-135m", "--base-url", model_server]
     done = ragstone("evaluate", "samples.jsonl", "--out", "run", *judge, *limits, folder=folder)
     return done, folder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ragstone.config import Config, Loaded
+    from ragstone.config import Loaded
     from ragstone.results import Run
     from ragstone.types import Language
 
@@ -97,13 +97,13 @@ def command(
 
 
 def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool) -> Run:
-    from ragstone.api import backends, evaluate_source, run_sync, select
+    from ragstone.api import backends, evaluate_source, read_samples, run_sync, select
     from ragstone.cli.progress import reporter
 
     config = loaded.config
-    source = _scan(samples, config)
-    selection = select(config, source)
     judge, embedder = backends(config, environ, lang)
+    source = read_samples(samples, config)
+    selection = select(config, source)
     with reporter(lang, quiet=quiet) as report:
         for notice in (*loaded.notices, *source.notices, *selection.notices):
             report.notice(notice)
@@ -111,19 +111,6 @@ def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str],
             source, selection.metrics, judge, embedder, out=out, config=config, on_progress=report.progress, on_notice=report.notice
         )
         return run_sync(work)
-
-
-def _scan(samples: Path, config: Config) -> Any:
-    from ragstone.samples import scan
-
-    return scan(
-        samples,
-        mapping=config.map,
-        encoding=config.encoding,
-        max_cell_mb=config.max_cell_mb,
-        limit=config.limit,
-        strip_citations=config.strip_citations,
-    )
 
 
 def _folder(out: Path | None, lang: Language) -> Path:
