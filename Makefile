@@ -47,7 +47,7 @@ check: lint type test ## lint, type and test
 bench: $(DEV) ## Requests and prompt tokens per sample, counted at a mock judge
 	$(PY) benches/requests.py $(ARGS)
 
-docs: $(DEV) ## Write the pages that come from the code (docs/metrics)
+docs: $(DEV) ## Write the pages that come from the code: metrics, settings, command line
 	$(PY) .ci/write_docs.py $(ARGS)
 
 build: $(DEV) ## Wheel and source archive in dist/

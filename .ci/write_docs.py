@@ -3,25 +3,76 @@
 With --check nothing is written; the exit code is 1 if a page on disk is missing, differs, or belongs to no metric.
 """
 
+import contextlib
+import io
+import os
 import sys
 from pathlib import Path
+from typing import get_args
 
+from ragstone.cli.app import COMMANDS, run
 from ragstone.metrics import available
 from ragstone.pages import page
+from ragstone.settings_page import settings_page
+from ragstone.types import Language
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "metrics"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEAD = "<!-- Written by `make docs` from the code; edit the texts in src/ragstone/text/. -->\n\n"
+HELP_COLUMNS = "100"
+CLI = {
+    "en": """# Command line
+
+Exit codes: **0** fine · **1** finished, but a metric's coverage is below `--min-coverage`, or a replay differs · **2** usage, settings or
+data, found before any request · **3** stopped early by the endpoint, the model, the key, the balance, a full disk or Ctrl-C; what was
+finished is kept, and the same command goes on.
+
+`--json` puts one document on stdout and nothing else. Progress and notices go to stderr. `--lang zh` or `--lang en` may stand anywhere.
+""",
+    "zh": """# 命令行
+
+退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率低于 `--min-coverage`，或重放结果有出入 · **2** 用法、设置或数据有误，\
+尚未发出任何请求 · **3** 提前停止，原因是接口、模型、密钥、余额、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。
+
+`--json` 只在标准输出写一个 JSON 文档。进度与提示写到标准错误。`--lang zh`、`--lang en` 可以放在任何位置。
+""",
+}
 
 
 def pages() -> dict[Path, str]:
     """Return the text of every generated page by its path."""
     names = [name for name, cls in available().items() if cls.__module__.startswith("ragstone.")]
-    return {FOLDER / f"{name}.{lang}.md": HEAD + page(name, lang).rstrip() + "\n" for name in names for lang in ("en", "zh")}
+    found = {}
+    for lang in get_args(Language):
+        folder = DOCS if lang == "en" else DOCS / lang
+        found |= {folder / "metrics" / f"{name}.md": page(name, lang) for name in names}
+        found[folder / "settings.md"] = settings_page(lang)
+        found[folder / "cli.md"] = cli_page(lang)
+    return {path: HEAD + text.rstrip() + "\n" for path, text in found.items()}
 
 
-def stale(wanted: dict[Path, str]) -> list[Path]:
+def cli_page(lang: Language) -> str:
+    """Return the help pages of all commands."""
+    parts = [f"## ragstone {name}\n\n```text\n{help_of(name, lang)}```\n" for name in COMMANDS]
+    return "\n".join([CLI[lang], *parts])
+
+
+def help_of(name: str, lang: Language) -> str:
+    """Return what `ragstone NAME --help` prints on a wide terminal."""
+    before, out = os.environ.get("COLUMNS"), io.StringIO()
+    os.environ["COLUMNS"] = HELP_COLUMNS
+    try:
+        with contextlib.redirect_stdout(out):
+            run([name, "--help"], lang, {})
+    finally:
+        os.environ.pop("COLUMNS")
+        os.environ.update({} if before is None else {"COLUMNS": before})
+    return out.getvalue()
+
+
+def stale(wanted: dict[Path, str], docs: Path = DOCS) -> list[Path]:
     """Return the pages on disk that are not what the code says, missing and left-over ones included."""
-    found = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    kept = {*docs.glob("metrics/*.md"), *docs.glob("zh/metrics/*.md"), *(path for path in wanted if path.exists())}
+    found = {path: path.read_text(encoding="utf-8") for path in kept}
     return sorted(path for path in wanted.keys() | found.keys() if wanted.get(path) != found.get(path))
 
 
@@ -30,7 +81,7 @@ def main(check: bool) -> int:
     wanted = pages()
     changed = stale(wanted)
     for path in changed:
-        print(path.relative_to(FOLDER.parents[1]))
+        print(path.relative_to(DOCS.parent))
         if not check and path in wanted:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8", newline="\n")

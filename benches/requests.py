@@ -59,7 +59,7 @@ def sample(number: int) -> dict[str, Any]:
     return {
         "id": f"s{number:05}",
         "question": f"第{number}号规定的具体要求是什么？" if lang == "zh" else f"What exactly does rule {number} say?",
-        "answer": "".join([*draw.sample(known, draw.randint(2, 4)), sentence(draw, lang)]).strip(),
+        "answer": "".join([*draw.sample(known, draw.randint(2, 4)), *(sentence(draw, lang) for _ in range(draw.randint(1, 2)))]).strip(),
         "contexts": contexts,
         "reference": "".join([*draw.sample(known, draw.randint(1, 3)), sentence(draw, lang)]).strip(),
     }

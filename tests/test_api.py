@@ -320,5 +320,15 @@ def test_a_named_metric_that_no_row_can_feed_is_refused_and_a_preset_leaves_it_o
     rows = [{"id": "1", "question": SOME[0]["question"], "answer": SOME[0]["answer"], "contexts": SOME[0]["contexts"]}]
     with pytest.raises(DataError, match="reference"):
         evaluate(rows, metrics="context_recall")
-    run = evaluate(rows, preset="monitor", out=tmp_path / "run")
-    assert {s.metric for s in run.scores} >= {"faithfulness"}
+    heard: list[str] = []
+    run = evaluate(rows, preset="full", out=tmp_path / "run", on_notice=heard.append)
+    assert {s.metric for s in run.scores} == {"faithfulness", "answer_relevancy", "context_precision"}
+    assert len([text for text in heard if "context_recall" in text]) == 1
+
+
+def test_what_a_person_should_know_is_logged_as_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    row = {k: SOME[0][k] for k in ("id", "question", "answer", "contexts")}
+    evaluate([row], metrics="faithfulness")
+    assert caplog.messages == []
+    evaluate([row], preset="full")
+    assert any("answer_correctness" in message for message in caplog.messages)

@@ -33,6 +33,12 @@ def test_an_embedder_at_the_judges_address_is_named_without_it() -> None:
     assert "| emb use-m3@local |" in signature(fresh(setup(embedder=Identity("use-m3", "local"))))
 
 
+def test_the_smoke_test_notice_is_held_in_words() -> None:
+    made = fresh(setup(Identity("local", "local", notice="judges.smoke_test")))
+    assert made["judge"]["notice"] == "local heuristic judge: smoke test, not a measurement"
+    assert "notice" not in fresh(setup())["judge"]
+
+
 @pytest.mark.parametrize(
     ("metric", "defaults", "said"),
     [
@@ -59,6 +65,7 @@ def test_language_limits_and_repeats_show_where_they_are_set() -> None:
         (setup(Identity("gpt-x", JUDGE.endpoint, JUDGE.parameters)), "judge"),
         (setup(Identity(JUDGE.model, "https://else.example/v1", JUDGE.parameters)), "judge"),
         (setup(Identity(JUDGE.model, JUDGE.endpoint, {**JUDGE.parameters, "temperature": 1.0})), "judge"),
+        (setup(Identity(JUDGE.model, JUDGE.endpoint, {**JUDGE.parameters, "max_tokens": 77})), "judge"),
         (setup(embedder=Identity("other", EMBEDDER.endpoint)), "embedder"),
         (setup(language="en"), "language"),
         (setup(limits={"top_k": 1}), "limits"),

@@ -1,6 +1,7 @@
 """The Python door: evaluate samples, in a script, a running event loop or a notebook."""
 
 import asyncio
+import logging
 import os
 import shutil
 import signal
@@ -169,6 +170,7 @@ def evaluate(
     embeddings: str | Embedder | None = None,
     out: str | os.PathLike[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Run:
     """Evaluate samples and return the run. Works inside a running event loop (Jupyter) too.
@@ -176,11 +178,13 @@ def evaluate(
     `samples`: a path or rows (dicts or Sample). `metrics`: names ("faithfulness,context_recall"), or a list of names and
     metric objects; default the preset `full`. `judge`: a model name, "local", "scripted:FILE" or a Judge object; there is no
     default. `embeddings`: likewise, default the bundled embedder. `out`: run folder to write or resume; without it nothing
-    is kept on disk. `settings`: any setting of the command line by its name with underscores, e.g. base_url=…, concurrency=8.
+    is kept on disk. `on_notice` hears what a person should know (a metric left out, rows that changed); without it the logger
+    `ragstone` says so as a warning. `settings`: any setting of the command line, e.g. base_url=…, concurrency=8.
 
     Raises ConfigError, DataError, RunFolderError before any request; StoppedError when the run must stop early.
     """
-    return run_sync(aevaluate(samples, metrics=metrics, judge=judge, embeddings=embeddings, out=out, on_progress=on_progress, **settings))
+    heard: dict[str, Any] = {"on_progress": on_progress, "on_notice": on_notice}
+    return run_sync(aevaluate(samples, metrics=metrics, judge=judge, embeddings=embeddings, out=out, **heard, **settings))
 
 
 async def aevaluate(
@@ -191,22 +195,27 @@ async def aevaluate(
     embeddings: str | Embedder | None = None,
     out: str | os.PathLike[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Run:
     """Evaluate samples inside the running event loop; see `evaluate`."""
     given = [metrics] if isinstance(metrics, str) else list(metrics or ())
     named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
     config = load_config({**settings, **named}).config
-    rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
-    source = read_samples(rows, config)
-    selection = select(config, source, given)
     answering, vectors = backends(
         config,
         os.environ,
         judge=None if isinstance(judge, str) else judge,
         embedder=None if isinstance(embeddings, str) else embeddings,
     )
-    ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, on_progress=on_progress)
+    rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
+    source = read_samples(rows, config)
+    selection = select(config, source, given)
+    tell = on_notice or logging.getLogger("ragstone").warning
+    for notice in (*source.notices, *selection.notices):
+        tell(notice)
+    heard: dict[str, Any] = {"on_progress": on_progress, "on_notice": tell}
+    ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, **heard)
     if out is not None:
         return await ask(out=Path(out))
     folder = Path(tempfile.mkdtemp(prefix="ragstone-"))

@@ -10,6 +10,7 @@ from ragstone.judge.base import Identity
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Plan
 from ragstone.questions.base import prompt_digest, system_prompt
+from ragstone.text import say
 from ragstone.types import Language
 
 
@@ -42,7 +43,8 @@ class Setup:
 
 
 def _who(identity: Identity) -> dict[str, Any]:
-    return {name: value for name, value in asdict(identity).items() if value is not None}
+    notice = {"notice": say(identity.notice, "en")} if identity.notice else {}
+    return {name: value for name, value in asdict(identity).items() if value is not None} | notice
 
 
 def prompts_digest(plan: Plan, language: Language) -> str:
@@ -125,8 +127,14 @@ def fresh(setup: Setup, **facts: Any) -> dict[str, Any]:
 
 
 def finished(manifest: dict[str, Any], setup: Setup, **facts: Any) -> dict[str, Any]:
-    """Return the manifest of a run that ends: with the parameters that turned out to be effective."""
+    """Return the manifest of a run that ends: with the parameters that turned out to be effective.
+
+    A session that learned nothing from its endpoints, maybe because it asked nothing, leaves what earlier ones learned.
+    """
     who = {part: {**manifest[part], **setup.fields[part]} for part in ("judge", "embedder")}
+    for part, now in who.items():
+        if now["parameters"] == manifest[part].get("requested"):
+            now["parameters"] = manifest[part]["parameters"]
     ended = {**manifest, **who, **facts}
     return {**ended, "signature": signature(ended)}
 
@@ -136,5 +144,6 @@ def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     kept = {k: old[k] for k in ("run_id", "created_at", "wall_s") if k in old}
     metrics = {**(old.get("metrics") or {}), **new["metrics"]}
     repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
-    manifest: dict[str, Any] = old | new | kept | {"metrics": metrics, "repeats": repeats}
+    who = {part: {**new[part], "parameters": (old.get(part) or new[part]).get("parameters", {})} for part in ("judge", "embedder")}
+    manifest: dict[str, Any] = old | new | kept | who | {"metrics": metrics, "repeats": repeats}
     return {**manifest, "signature": signature(manifest)}

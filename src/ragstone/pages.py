@@ -53,8 +53,11 @@ GOOD = frozenset({"supported", "useful", "covered", "committal"})
 def page(name: str, lang: Language) -> str:
     """Return the page of a metric in Markdown. Metrics of other packages show their docstring and facts."""
     cls = available()[name]
+    side = say(f"metrics.side_{cls.side}", lang)
+    needs = _joined((_column(column, lang) for column in needed(cls)), lang)
     if name not in CASES:
-        return f"# `{name}`\n\n{inspect.cleandoc(cls.__doc__ or '')}\n"
+        doc = inspect.cleandoc(cls.__doc__ or "")
+        return say("metrics.page_other", lang, name=name, doc=doc, side=side, needs=needs, version=cls.version).lstrip()
     return say(
         "metrics.page",
         lang,
@@ -62,8 +65,8 @@ def page(name: str, lang: Language) -> str:
         title=say(f"metrics.name_{name}", lang),
         line=say(f"metrics.line_{name}", lang),
         formula=say(f"metrics.formula_{name}", lang),
-        side=say(f"metrics.side_{cls.side}", lang),
-        needs=_joined((say(f"metrics.column_{column}", lang) for column in needed(cls)), lang),
+        side=side,
+        needs=needs,
         parameters=say(f"metrics.parameters_{name}", lang, **cls().parameters),
         version=cls.version,
         steps=say(f"metrics.steps_{name}", lang).strip(),
@@ -73,6 +76,11 @@ def page(name: str, lang: Language) -> str:
         ragas=say(f"metrics.ragas_{name}", lang),
         source=say(f"metrics.source_{name}", lang),
     ).lstrip()
+
+
+def _column(column: str, lang: Language) -> str:
+    known = ("question", "answer", "contexts", "reference", "yardstick")
+    return say(f"metrics.column_{column}", lang) if column in known else column
 
 
 def needed(cls: type[Metric]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ragstone.analysis.adapted import adapted
 from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
@@ -131,7 +132,7 @@ class Run:
             ConfigError: no sample has the key `by`; the text lists the keys there are.
             RunFolderError: a line holds what cannot be, or no line can be read.
         """
-        notices, cells, facts = list(self._notices), Cells(), SampleFacts(by)
+        notices, cells, facts = [*self._notices, *adapted(self.manifest)], Cells(), SampleFacts(by)
         self._take_samples(cells, facts, notices)
         if by is not None and by not in facts.keys:
             raise ConfigError(_unknown_key(by, facts.keys))

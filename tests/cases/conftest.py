@@ -135,6 +135,7 @@ class Laboratory:
     def hold(self, outcome: Outcome, ids: list[str], metrics: list[str]) -> None:
         """Assert what must hold whatever happened."""
         assert outcome.code in (0, 1), outcome.err
+        assert outcome.server.mistakes == []
         cells = [(row["sample_id"], row["metric"]) for row in outcome.scores]
         assert len(cells) == len(set(cells))
         assert set(cells) == {(id, metric) for id in ids for metric in metrics}

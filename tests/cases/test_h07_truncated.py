@@ -80,7 +80,8 @@ def test_h07_a_long_text_is_split_at_its_sentences(lab):
 
 
 def test_h07_what_is_always_cut_is_truncated_and_nothing_else(lab):
-    done = lab.evaluate([EN, ZH], lambda call: cut(call) if call.about("Locker", "locker") else None, metrics="all")
+    cut_off = reply('{"claims":[{"text":"A locker', finish="length")
+    done = lab.evaluate([EN, ZH], lambda call: cut_off if call.about("Locker", "locker", "desk") else None, metrics="all")
     assert {done.cell(EN.id, metric) for metric in {row["metric"] for row in done.scores}} == {"truncated"}
     assert done.cell(ZH.id) == 1.0
     assert done.code == 1

@@ -181,7 +181,10 @@ class TestQuotes:
         ("contexts", "quote", "evidence", "unverified"),
         [
             (EN, "12 days of Annual Leave", [1], False),
-            (EN, "left over on 31 March", [1], False),
+            (EN, "left over on 31 March", [2], False),
+            (EN, "left over on 31 March", [1], True),
+            (EN, "left over on 31 March", [], False),
+            (EN, "12 days of annual leave … left over on 31 March", [1, 2], False),
             (EN, "13 days of annual leave", [1], True),
             (EN, "Second-year staff … annual leave", [1], False),
             (EN, "Second-year staff ... annual pay", [1], True),

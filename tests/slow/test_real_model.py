@@ -129,6 +129,12 @@ def test_every_cell_is_a_value_or_a_known_reason(finished_run):
             assert pattern.fullmatch(cell["reason"]), cell
 
 
+def test_no_cell_is_lost_to_the_wire(finished_run):
+    cells = read_lines(finished_run[1] / "run" / "scores.jsonl")
+    assert not {cell["reason"] for cell in cells} & {"connection", "server_error", "bad_gateway", "empty_reply", "too_long", "rate_limited"}
+    assert sum(cell["status"] == "ok" for cell in cells) >= 2, "the model rates contexts readably in both languages"
+
+
 def test_the_model_was_asked_and_its_raw_words_kept(finished_run):
     replies = read_lines(finished_run[1] / "run" / "replies.jsonl")
     judged = [reply for reply in replies if reply["kind"] != "cosine"]

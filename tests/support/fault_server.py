@@ -93,13 +93,21 @@ class FaultServer(ThreadedServer):
         """May be replaced at any time."""
         self._asked: Counter[str] = Counter()
         self.calls: list[Call] = []
+        self.statuses: list[int] = []
+        """One a call; an error under HTTP 200 counts as 400."""
         self.said: list[str] = []
+        self.mistakes: list[Exception] = []
 
     def _chat(self, seen: Seen) -> Answer:
         call = Call(seen, kind_of(seen), orjson.loads(seen.user), self._asked[seen.user], self._judge)
         self._asked[seen.user] += 1
         self.calls.append(call)
-        answer = (self.fault and self.fault(call)) or reply(call.good)
+        try:
+            answer = (self.fault and self.fault(call)) or reply(call.good)
+        except Exception as mistake:  # a mistake of the test must not look like a fault of the server
+            self.mistakes.append(mistake)
+            raise
+        self.statuses.append(400 if isinstance(answer.body, dict) and "error" in answer.body else answer.status)
         if answer.status == 200 and isinstance(answer.body, dict) and answer.body.get("choices"):
             content = (answer.body["choices"][0].get("message") or {}).get("content")
             self.said.append("".join(part.get("text", "") for part in content) if isinstance(content, list) else content)

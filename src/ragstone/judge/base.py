@@ -14,7 +14,7 @@ class Identity:
     endpoint: str
     """Base URL without credentials; "local" or "scripted" when nothing is called."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """Effective parameters: what is sent, and under `dropped` what is not and why."""
+    """Effective parameters: what is sent; under `dropped` what is not and why, under `added` what nobody had set and why."""
     notice: str | None = None
     """Key of a text to be shown with every number (the smoke-test notice of the local judge)."""
 

@@ -30,6 +30,12 @@ def thinking_off(host: str, model: str) -> dict[str, Any]:
     return {}
 
 
+def thinking_switch(error: ApiError) -> dict[str, Any]:
+    """Return the switch for thinking that a refusal demands to be off; {} if it names none."""
+    switches: list[dict[str, Any]] = read_toml("judge", "thinking.toml")["switches"]
+    return next((dict(row["body"]) for row in switches if error.mentions(row["demand"])), {})
+
+
 @dataclass(frozen=True)
 class Shape:
     """Everything of a request that is the same for all questions. Frozen: a refusal makes a new one."""
@@ -95,9 +101,12 @@ class Dialect:
         parameters: what the settings ask for; None = not sent. A length limit stands under one of `LIMITS`.
         extra: keys merged at the top level; they win.
         thinking: what turns thinking off, dropped again if refused.
+        switch: whether a switch for thinking may be added when a refusal demands it.
     """
 
-    def __init__(self, model: str, parameters: Mapping[str, Any], extra: Mapping[str, Any], thinking: Mapping[str, Any]) -> None:
+    def __init__(
+        self, model: str, parameters: Mapping[str, Any], extra: Mapping[str, Any], thinking: Mapping[str, Any], *, switch: bool = False
+    ) -> None:
         sent = {**{n: v for n, v in parameters.items() if v is not None}, **thinking, **extra}
         limit_name = next((name for name in reversed(LIMITS) if name in sent), LIMITS[0])
         limit = sent.get(limit_name)
@@ -106,15 +115,18 @@ class Dialect:
         formats = () if "response_format" in sent else FORMATS
         self._droppable = frozenset(_OPTIONAL) | (frozenset(thinking) - frozenset(extra))
         self.shape = Shape(model, sent, formats, limit_name, limit)
+        self._switch = switch
         self.dropped: dict[str, str] = {}
+        self.added: dict[str, str] = {}
 
     @property
     def effective(self) -> dict[str, Any]:
-        """What is sent besides model and messages, and under `dropped` what is not, and why."""
+        """What is sent besides model and messages; under `dropped` what is not, under `added` what nobody had set, and why."""
         shape = self.shape
         limit = {shape.limit_name: shape.limit} if shape.limit else {}
         formats = {} if "response_format" in shape.parameters else {"response_format": shape.formats[0] if shape.formats else "none"}
-        return {**shape.parameters, **limit, **formats, **({"dropped": dict(self.dropped)} if self.dropped else {})}
+        changes = {name: dict(why) for name, why in (("dropped", self.dropped), ("added", self.added)) if why}
+        return {**shape.parameters, **limit, **formats, **changes}
 
     def learn(self, error: ApiError, sent: Shape, question: Question, sure: bool) -> bool:
         """Change the shape after a refusal of `sent`; True if the same question should be asked again.
@@ -133,7 +145,16 @@ class Dialect:
             if name in self._droppable and error.refuses(name):
                 left = {n: v for n, v in self.shape.parameters.items() if n != name}
                 return self._change(sent, error, name, parameters=left)
-        return False
+        return self._switch and self._adds(error, sent)
+
+    def _adds(self, error: ApiError, sent: Shape) -> bool:
+        """Add the switch for thinking that the error demands, unless it was sent and did not help."""
+        wanted = thinking_switch(error)
+        if not wanted or wanted.keys() & sent.parameters.keys():
+            return False
+        self.added |= dict.fromkeys(wanted.keys() - self.shape.parameters.keys(), _told(error))
+        self.shape = replace(self.shape, parameters={**wanted, **self.shape.parameters}, _frames={})
+        return True
 
     def renames(self, error: ApiError, sent: Shape) -> bool:
         """Take the other name for the length limit if the error asks for it; once."""
@@ -156,7 +177,11 @@ class Dialect:
     def _change(self, sent: Shape, error: ApiError, name: str, **changes: Any) -> bool:
         changed = replace(self.shape, **changes, _frames={})
         if changed != self.shape:
-            self.dropped[name] = f"HTTP {error.status}: {error.message[:200]}"
+            self.dropped[name] = _told(error)
             self.shape = changed
             return True
         return self.shape != sent
+
+
+def _told(error: ApiError) -> str:
+    return f"HTTP {error.status}: {error.message[:200]}"

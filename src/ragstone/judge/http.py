@@ -22,7 +22,7 @@ class HttpJudge:
 
     The reply format steps down from json_schema to json_object to free text where the endpoint refuses one; a refused
     temperature, top_p, seed or length limit is dropped or renamed once. The same question is then asked again, and
-    `identity.parameters` tells what is sent and, under `dropped`, what is not. `n` is never sent.
+    `identity.parameters` tells what is sent, under `dropped` what is not, under `added` what was added. `n` is never sent.
 
     Args:
         model: name of the model at the endpoint.
@@ -36,7 +36,7 @@ class HttpJudge:
         seed: the endpoint's sampling seed; None = not sent.
         extra_body: more keys of the request body, merged at its top level; they win.
         concurrency: most requests at once.
-        thinking: `off` sends the off-switch to hosts known to have one, `auto` never.
+        thinking: `off` sends the off-switch to hosts known to have one, to others after a refusal that demands it; `auto` never.
         key_name: the setting that holds the key, for error texts.
         lang: language of error texts; None = the screen's.
         backoff: waits between repeats.
@@ -75,7 +75,7 @@ class HttpJudge:
             raise ConfigError(say("http.reserved", endpoint.lang, names=", ".join(taken)))
         settings = {"temperature": temperature, "top_p": top_p, "seed": seed, "max_tokens": max_tokens}
         switch = thinking_off(endpoint.host, model) if thinking == "off" else {}
-        self._dialect = Dialect(model, settings, extra, switch)
+        self._dialect = Dialect(model, settings, extra, switch, switch=thinking == "off")
         self.requested: dict[str, Any] = {n: v for n, v in settings.items() if v is not None} | extra | {"thinking": thinking}
         """Parameters as the settings ask for them, whatever the endpoint takes: part of the reply cache's key."""
         self._wire = Wire(endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep)

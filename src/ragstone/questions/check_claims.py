@@ -33,7 +33,7 @@ class ClaimVerdict:
     """Piece of the evidence, as the judge wrote it down."""
     reason: str | None = None
     unverified: bool = False
-    """True if the quote stands in no context."""
+    """True if the quote does not stand in the evidence."""
 
 
 def check_lines(input: dict[str, Any], name: str) -> VerdictList:
@@ -106,8 +106,9 @@ def _strongest(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]]) -> ClaimVerdict:
-    """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, else in any context."""
+    """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, in all contexts if it names none."""
     pieces = [piece for part in re.split(r"…|\.{3,}", line["quote"] or "") if (piece := fold(part))]
-    texts = sorted(contexts, key=lambda context: context[0] not in line["evidence"])
-    found = not pieces or any(all(piece in fold(text) for piece in pieces) for _, text in texts)
+    evidence = line["evidence"] or [id for id, _ in contexts]
+    texts = [fold(text) for id, text in contexts if id in evidence] if pieces else []
+    found = all(any(piece in text for text in texts) for piece in pieces)
     return ClaimVerdict(line["verdict"], tuple(line["evidence"]), line["quote"] if pieces else None, line["reason"], not found)

@@ -1,0 +1,71 @@
+"""The page of settings: every setting this version honours, with its meaning, range, default, flag and variable."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from pydantic.fields import FieldInfo
+
+from ragstone.config_problems import NOT_YET, allowed, show_value
+from ragstone.config_sources import FLAGS, Place, kind_of, leaves, show_place
+from ragstone.text import say
+from ragstone.types import Language
+
+IDLE: tuple[str, ...] = ("no_cache", "[levels]", "[prices]", "[collect]", "[gate]", "[export]", "gold", "work", "baseline", "steps")
+"""Settings and tables that are read, checked and not used by any command of this version."""
+
+_FLAG_OF = {place: name for name, place in FLAGS.items()}
+
+
+def settings_page(lang: Language) -> str:
+    """Return the page of settings in Markdown."""
+    shown = [(place, field) for place, field in leaves() if place not in NOT_YET and not _idle(place)]
+    tables = [_table(table, list(rows), lang) for table, rows in groupby(sorted(shown, key=_order), key=lambda item: _table_of(item[0]))]
+    refused = (f"`{show_place(place)}`" for place in NOT_YET)
+    comma = say("metrics.comma", lang)
+    return say(
+        "settings.page", lang, tables="\n".join(tables), refused=comma.join(refused), idle=comma.join(f"`{name}`" for name in IDLE)
+    ).lstrip()
+
+
+def _idle(place: Place) -> bool:
+    return f"[{place[0]}]" in IDLE or place[0] in IDLE
+
+
+def _table_of(place: Place) -> str:
+    return place[0] if len(place) > 1 else "top"
+
+
+def _order(item: tuple[Place, FieldInfo]) -> int:
+    """Judge and embeddings first, the top level last; a stable sort keeps the order within a table."""
+    return ("judge", "embeddings", "metrics", "limits", "top").index(_table_of(item[0]))
+
+
+def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> str:
+    title = say("settings.top", lang) if table == "top" else f"`[{table}]`"
+    lines = [f"## {title}", "", say("settings.heading", lang), "|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(_cells(table, place, field, lang))} |" for place, field in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(table: str, place: Place, field: FieldInfo, lang: Language) -> Iterator[str]:
+    default = field.get_default(call_default_factory=True)
+    flag = _FLAG_OF.get(place)
+    yield f"`{place[-1]}`"
+    yield f"`--{flag.replace('_', '-')}`, `RAGSTONE_{flag.upper()}`" if flag else "–"
+    yield "–" if default is None else f"`{show_value(default)}`"
+    yield say("settings.range_text", lang) if kind_of(field.annotation) == "text" else allowed(field, lang).strip()
+    yield _meaning(table, place[-1], lang)
+
+
+def _meaning(table: str, name: str, lang: Language) -> str:
+    match table:
+        case "judge":
+            return say(f"settings.judge_{name}", lang)
+        case "embeddings":
+            return say(f"settings.embeddings_{name}", lang)
+        case "metrics":
+            return say(f"settings.metrics_{name}", lang)
+        case "limits":
+            return say(f"settings.limits_{name}", lang)
+        case _:
+            return say(f"settings.top_{name}", lang)
