@@ -6,18 +6,25 @@ import sys
 from pathlib import Path
 
 FLOOR = 95.0
-PARTS = ("questions", "metrics", "plans", "run", "store")
-PART = re.compile(r"src/ragstone/(?P<part>[a-z]+)(?:_[a-z_]+)?(?:\.py|/)")
+PARTS = {
+    "questions": ("questions",),
+    "metrics": ("metrics",),
+    "plans": ("plans",),
+    "run": ("run", "session"),
+    "store": ("store", "stored", "manifest"),
+}
+MODULE = re.compile(r"src/ragstone/(?P<name>[a-z]+)(?:_[a-z_]+)?(?:\.py|/)")
 
 
 def shares(report: dict) -> dict[str, tuple[int, int]]:
     """Return (lines run, lines) of each part, modules like store_lock.py counted with store.py."""
+    part_of = {module: part for part, modules in PARTS.items() for module in modules}
     sums = dict.fromkeys(PARTS, (0, 0))
     for path, data in report["files"].items():
-        found = PART.search(path.replace("\\", "/"))
-        if found and found["part"] in sums:
-            run, lines = sums[found["part"]]
-            sums[found["part"]] = (run + data["summary"]["covered_lines"], lines + data["summary"]["num_statements"])
+        found = MODULE.search(path.replace("\\", "/"))
+        if found and (part := part_of.get(found["name"])):
+            run, lines = sums[part]
+            sums[part] = (run + data["summary"]["covered_lines"], lines + data["summary"]["num_statements"])
     return sums
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import ragstone
-from ragstone.errors import ConfigError, RunFolderError
+from ragstone.errors import RunFolderError
 from ragstone.results import Run, load
 from ragstone.types import Sample, Score
 
@@ -237,11 +237,17 @@ def test_nearest_ids(wanted, nearest, folder):
 
 
 @pytest.mark.parametrize(
-    ("samples", "words"), [(SAMPLES, "There are: category"), ([{"id": "a"}], "no further columns"), (None, "no samples.jsonl")]
+    ("samples", "warning"),
+    [
+        (SAMPLES, "key_unknown: key=nope, known=category"),
+        ([{"id": "a"}, {"id": "退货-1"}], "keys_missing: key=nope"),
+        (None, "keys_missing: key=nope"),
+    ],
 )
-def test_an_unknown_key_lists_the_keys_there_are(samples, words, folder):
-    with pytest.raises(ConfigError, match=words):
-        load(folder(samples=samples)).summary(by="nope")
+def test_a_key_no_sample_has_puts_all_under_none_and_lists_the_keys_there_are(samples, warning, folder):
+    told = load(folder(samples=samples)).summary(by="nope").to_dict()
+    assert [(part["value"], part["metrics"][0]["total"]) for part in told["slices"]] == [(None, 2)]
+    assert warning in told["warnings"]
 
 
 def test_the_public_names_are_these():

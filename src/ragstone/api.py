@@ -120,10 +120,12 @@ async def evaluate_source(
         await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
         complete = True
     finally:
-        session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
-        session.close()
-        await judge.close()
-        await embedder.close()
+        try:
+            session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
+        finally:
+            session.close()
+            await judge.close()
+            await embedder.close()
     return load(out)
 
 

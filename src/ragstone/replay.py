@@ -1,6 +1,7 @@
 """Replay: every score computed again from the stored replies, with no network, and compared with what is stored."""
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,8 @@ from ragstone.plans.base import Case
 from ragstone.questions.base import Question
 from ragstone.run import Driver, Work
 from ragstone.samples import clip
-from ragstone.store import REPLIES, SAMPLES, SCORES, Appender, FolderLock, load_row, read_lines, read_manifest, write_atomically
+from ragstone.store import REPLIES, SAMPLES, SCORES, FolderLock, load_row, opened, read_manifest, read_rows, write_atomically
+from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
 
@@ -61,7 +63,8 @@ async def _replay(folder: Path, write: bool) -> ReplayResult:
     if lacking or not manifest.get("metrics"):
         lacking += [] if manifest.get("metrics") else ["manifest.json (metrics)"]
         raise RunFolderError(say("store.replay_lacks", screen_language(), path=folder, files=", ".join(lacking)))
-    lock = FolderLock(folder)
+    # nobody writes to a folder that is read-only (an archive, a colleague's), and reading it needs no lock
+    lock = FolderLock(folder) if write or os.access(folder, os.W_OK) else None
     try:
         records = _Recorded(folder)
         driver = Driver(plans.get(manifest.get("plan", "separate")), _Nobody(), _Nobody(), records)
@@ -72,14 +75,15 @@ async def _replay(folder: Path, write: bool) -> ReplayResult:
             write_atomically(folder / SCORES, records.lines())
         return ReplayResult(len(records.stored), changed)
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 def _work(folder: Path, manifest: dict[str, Any], records: "_Recorded") -> Iterator[Work]:
     metrics = _metrics(manifest)
     limits, language = manifest.get("limits") or {}, manifest.get("language", "auto")
-    for offset, line in read_lines(folder / SAMPLES):
-        sample, clipped = clip(Sample.read(load_row(folder / SAMPLES, offset, line)), **limits)
+    for _, row in read_rows(folder / SAMPLES, sample_problem):
+        sample, clipped = clip(Sample.read(row), **limits)
         for repeat in range(int(manifest.get("repeats", 1))):
             due = [m for m in metrics if (sample.id, m.text, repeat) in records.stored]
             if due:
@@ -99,17 +103,20 @@ class _Recorded:
     """The stored replies and scores of a run, as the driver's records."""
 
     def __init__(self, folder: Path) -> None:
-        self._replies = Appender(folder / REPLIES)
-        self._held = {bytes.fromhex(load_row(self._replies.path, o, line)["key"]): o for o, line in read_lines(self._replies.path)}
+        self._path = folder / REPLIES
+        self._held = {bytes.fromhex(row["key"]): offset for offset, row in read_rows(self._path, reply_problem)}
+        self._replies = opened(self._path)
         self.stored: dict[tuple[str, str, int], dict[str, Any]] = {}
-        for offset, line in read_lines(folder / SCORES):
-            row = load_row(folder / SCORES, offset, line)
-            self.stored[row["sample_id"], row["metric"], row.get("repeat", 0)] = row
+        for _, row in read_rows(folder / SCORES, score_problem):
+            self.stored[row["sample_id"], row["metric"], row.get("repeat") or 0] = row
         self._new: dict[tuple[str, str, int], dict[str, Any]] = {}
 
     def held(self, question: Question) -> dict[str, Any] | None:
         offset = self._held.get(bytes.fromhex(question.key))
-        return None if offset is None else self._replies.row_at(offset)
+        if offset is None:
+            return None
+        self._replies.seek(offset)
+        return load_row(self._path, offset, self._replies.readline())
 
     def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
         """Nothing new is learnt in a replay."""

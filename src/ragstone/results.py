@@ -18,7 +18,7 @@ from ragstone.analysis.adapted import adapted
 from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
-from ragstone.errors import ConfigError, RunFolderError
+from ragstone.errors import RunFolderError
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.text import say, screen_language
 
@@ -124,18 +124,18 @@ class Run:
         """Return the run in numbers.
 
         Args:
-            by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by.
+            by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by; a sample without it is under None,
+                and a warning lists the keys there are if no sample has it.
             worst: how many of the lowest scores to list.
             min_coverage: share of cells, failed ones included, that must be ok; unset = the run's own, else 0.95.
 
         Raises:
-            ConfigError: no sample has the key `by`; the text lists the keys there are.
             RunFolderError: a line holds what cannot be, or no line can be read.
         """
         notices, cells, facts = [*self._notices, *adapted(self.manifest)], Cells(), SampleFacts(by)
         self._take_samples(cells, facts, notices)
         if by is not None and by not in facts.keys:
-            raise ConfigError(_unknown_key(by, facts.keys))
+            notices.append(_unknown_key(by, facts.keys))
         held = 0
         for place, number, row in self._rows.read(notices):
             try:
@@ -293,10 +293,6 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _unknown_key(by: str, keys: Iterable[str]) -> str:
+def _unknown_key(by: str, keys: Iterable[str]) -> Notice:
     known = ", ".join(keys)
-    return (
-        say("results.unknown_key", screen_language(), wanted=by, keys=known)
-        if known
-        else say("results.no_keys", screen_language(), wanted=by)
-    )
+    return Notice("key_unknown", (("key", by), ("known", known))) if known else Notice("keys_missing", (("key", by),))

@@ -24,13 +24,14 @@ from ragstone.store import (
     SCORES,
     Appender,
     FolderLock,
-    load_row,
-    read_lines,
     read_manifest,
+    read_rows,
     rewrite_scores,
+    unusable,
     write_atomically,
     write_manifest,
 )
+from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
 
@@ -83,8 +84,8 @@ class Session:
         self._held: dict[bytes, int] = {}
         self._prompts = {path.stem for path in (self.folder / "prompts").glob("*.txt")}
         self._finished: dict[str, set[tuple[str, int]]] = {}
-        for offset, line in read_lines(self._replies.path):
-            self._recall(offset, load_row(self._replies.path, offset, line))
+        for offset, row in read_rows(self._replies.path, reply_problem):
+            self._recall(offset, row)
 
     def _recall(self, offset: int, row: dict[str, Any]) -> None:
         """Only whole, readable replies of an earlier session are used again; the others are asked anew."""
@@ -122,9 +123,8 @@ class Session:
             _drop_rows(self.folder / SCORES, gone | changed)
 
     def _read_scores(self) -> None:
-        for offset, line in read_lines(self.folder / SCORES):
-            row = load_row(self.folder / SCORES, offset, line)
-            cell = (row["metric"], row.get("repeat", 0))
+        for _, row in read_rows(self.folder / SCORES, score_problem):
+            cell = (row["metric"], row.get("repeat") or 0)
             cells = self._finished.setdefault(row["sample_id"], set())
             if row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN):
                 cells.discard(cell)
@@ -172,7 +172,7 @@ class Session:
             return
         self._scores.close()
         if complete:
-            ids = (row["id"] for row in _rows(self.folder / SAMPLES))
+            ids = (row["id"] for _, row in read_rows(self.folder / SAMPLES))
             rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
         counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
         counts["embedding_requests"] = embedding_requests + (self.manifest.get("counts") or {}).get("embedding_requests", 0)
@@ -204,13 +204,17 @@ def work(session: Session, samples: Iterable[Sample], metrics: Sequence[Metric],
 
 
 def check_folder(folder: Path) -> None:
-    """Raise RunFolderError if `folder` is a file, or holds things but no run."""
-    if folder.is_file():
-        raise RunFolderError(say("store.is_a_file", screen_language(), path=folder))
-    if folder.is_dir():
+    """Raise RunFolderError if `folder` is a file, holds things but no run, or cannot be looked into."""
+    try:
         inside = sorted(p.name for p in folder.iterdir())
-        if inside and not {MANIFEST, LOCK} & set(inside):
-            raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(inside[:3])))
+    except FileNotFoundError:
+        return
+    except NotADirectoryError as bad:
+        raise RunFolderError(say("store.is_a_file", screen_language(), path=folder)) from bad
+    except OSError as bad:
+        raise unusable(folder, bad) from bad
+    if inside and not {MANIFEST, LOCK} & set(inside):
+        raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(inside[:3])))
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -221,8 +225,12 @@ def set_aside(folder: Path) -> Path | None:
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     lock = FolderLock(folder)
     target = folder.with_name(f"{folder.name}.{stamp}")
-    folder.rename(target)
-    lock.release()
+    try:
+        folder.rename(target)
+    except OSError as bad:
+        raise unusable(folder, bad) from bad
+    finally:
+        lock.release()
     return target
 
 
@@ -251,9 +259,10 @@ def _refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) 
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    return (load_row(path, offset, line) for offset, line in read_lines(path))
+    return (row for _, row in read_rows(path, sample_problem))
 
 
 def _drop_rows(path: Path, ids: set[str]) -> None:
     if path.exists():
-        write_atomically(path, [line for offset, line in read_lines(path) if load_row(path, offset, line)["sample_id"] not in ids])
+        kept = (row for _, row in read_rows(path, score_problem) if row["sample_id"] not in ids)
+        write_atomically(path, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in kept))

@@ -14,6 +14,7 @@ from typing import IO, Any
 import orjson
 
 from ragstone.errors import RunFolderError, StoppedError
+from ragstone.stored import Check, manifest_problem, score_problem
 from ragstone.text import say, screen_language
 
 SCORES, REPLIES, SAMPLES, MANIFEST, LOCK = "scores.jsonl", "replies.jsonl", "samples.jsonl", "manifest.json", ".lock"
@@ -24,41 +25,66 @@ Cell = tuple[str, str, int]
 
 # ------------------------------------------------------------------ reading
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte offset, line) of a file, a torn last line left out; nothing if there is no file."""
+    """Yield (byte offset, line) of a file, blank lines and a torn last line left out; nothing if there is no file.
+
+    Raises RunFolderError for a file that cannot be opened.
+    """
     if not path.exists():
         return
     offset = 0
-    with path.open("rb") as file:
+    with opened(path) as file:
         for line in file:
-            if line.endswith(b"\n"):
+            if line.endswith(b"\n") and not line.isspace():
                 yield offset, line
             offset += len(line)
 
 
+def read_rows(path: Path, check: Check | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (byte offset, row) of a file; raises RunFolderError naming file and byte for a line that `check` finds wrong."""
+    return ((offset, load_row(path, offset, line, check)) for offset, line in read_lines(path))
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Return a file of a run opened to be read; raises RunFolderError if the system refuses."""
+    try:
+        return path.open("rb")
+    except OSError as bad:
+        raise unusable(path, bad) from bad
+
+
+def unusable(path: Path, bad: OSError) -> RunFolderError:
+    """Return the error that says why a file or folder cannot be used."""
+    return RunFolderError(say("store.cannot_use", screen_language(), path=path, problem=bad.strerror or bad))
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a run folder, {} if it has none. Raises RunFolderError for one that is no JSON object."""
+    """Return the manifest of a run folder, {} if it has none. Raises RunFolderError for one that cannot be built on."""
     path = folder / MANIFEST
     if not path.exists():
         return {}
+    with opened(path) as file:
+        raw = file.read()
     try:
-        found = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as bad:
-        raise RunFolderError(say("store.manifest_unreadable", screen_language(), path=path, problem=bad)) from bad
-    if not isinstance(found, dict):
-        raise RunFolderError(say("store.manifest_unreadable", screen_language(), path=path, problem=type(found).__name__))
-    return found
-
-
-def load_row(path: Path, offset: int, line: bytes) -> dict[str, Any]:
-    """Return one stored line as a dict; raises RunFolderError naming file and byte for one that is none."""
-    try:
-        row = orjson.loads(line)
-        if isinstance(row, dict):
-            return row
-        problem: object = type(row).__name__
+        found = orjson.loads(raw)
+        problem: object = manifest_problem(found) if isinstance(found, dict) else type(found).__name__
     except orjson.JSONDecodeError as bad:
         problem = bad
-    raise RunFolderError(say("store.line_unreadable", screen_language(), path=path, offset=offset, problem=problem))
+    if problem:
+        raise RunFolderError(say("store.manifest_unreadable", screen_language(), path=path, problem=problem))
+    return dict(found)
+
+
+def load_row(path: Path, offset: int, line: bytes, check: Check | None = None) -> dict[str, Any]:
+    """Return one stored line as a dict; raises RunFolderError naming file and byte for one that is none, or that `check` finds wrong."""
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as bad:
+        raise RunFolderError(say("store.line_unreadable", screen_language(), path=path, offset=offset, problem=bad)) from bad
+    if not isinstance(row, dict):
+        raise RunFolderError(say("store.line_unreadable", screen_language(), path=path, offset=offset, problem=type(row).__name__))
+    if check is not None and (problem := check(row)):
+        raise RunFolderError(say("store.line_wrong", screen_language(), path=path, offset=offset, problem=problem.rstrip(".。")))
+    return row
 
 
 # ------------------------------------------------------------------ writing
@@ -68,13 +94,18 @@ class Appender:
     def __init__(self, path: Path) -> None:
         """Open for appending; what a killed process left behind the last line break is removed."""
         self.path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        except OSError as bad:
+            raise unusable(path, bad) from bad
         self.size = _cut_torn_end(self._fd)
 
     def append(self, row: dict[str, Any]) -> int:
         """Write one row as a line and return its offset. Raises StoppedError when the disk does not take it."""
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
         offset, written = self.size, 0
+        if not os.fstat(self._fd).st_nlink:  # writing would go on without an error, to a file nobody can find again
+            raise StoppedError(say("store.file_gone", screen_language(), path=self.path))
         try:
             while written < len(line):
                 written += os.write(self._fd, line[written:])
@@ -122,9 +153,11 @@ def write_atomically(path: Path, lines: Iterable[bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError as bad:
+    except BaseException as bad:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+        if not isinstance(bad, OSError):
+            raise
         raise StoppedError(say("store.cannot_write", screen_language(), path=path, problem=bad.strerror)) from bad
 
 
@@ -140,14 +173,11 @@ def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: list[str], 
     column = {metric: i for i, metric in enumerate(metrics)}
     width = len(metrics) * repeats
     offsets = array("q", [-1]) * (len(order) * width)
-    for offset, line in read_lines(path):
-        row = load_row(path, offset, line)
-        sample, metric, repeat = order.get(row["sample_id"]), column.get(row["metric"]), row.get("repeat", 0)
+    for offset, row in read_rows(path, score_problem):
+        sample, metric, repeat = order.get(row["sample_id"]), column.get(row["metric"]), row.get("repeat") or 0
         if sample is not None and metric is not None and repeat < repeats:
             offsets[sample * width + metric * repeats + repeat] = offset
-    if not path.exists():
-        path.touch(0o600)
-    with path.open("rb") as file:
+    with opened(path) as file:
         write_atomically(path, _picked(file, offsets))
 
 
@@ -163,8 +193,11 @@ class FolderLock:
     """Holds a run folder for one writer; the system lets go of it when the process ends, however it ends."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the lock; raises RunFolderError if another process holds it."""
-        self._file = (folder / LOCK).open("a+b")
+        """Take the lock; raises RunFolderError if another process holds it, or the folder cannot be written."""
+        try:
+            self._file = (folder / LOCK).open("a+b")
+        except OSError as bad:
+            raise unusable(folder, bad) from bad
         try:
             _lock(self._file)
         except OSError as held:

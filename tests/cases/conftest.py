@@ -14,6 +14,7 @@ from support.fault_server import Fault, FaultServer
 from support.told_rows import Told, table
 
 from ragstone.cli.app import run
+from ragstone.types import Language
 
 ALL = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
 LIMIT = 30
@@ -76,7 +77,6 @@ class Laboratory:
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self._capsys = folder, capsys
-        self.rows: list[dict[str, Any]] = []
 
     def write(self, rows: Sequence[Told]) -> Path:
         path = self.folder / "samples.jsonl"
@@ -89,9 +89,9 @@ class Laboratory:
         with FaultServer(truth, fault, **more) as server:
             yield server
 
-    def command(self, args: Sequence[str], environ: dict[str, str] | None = None) -> tuple[int, str, str]:
+    def command(self, args: Sequence[str], environ: dict[str, str] | None = None, lang: Language = "en") -> tuple[int, str, str]:
         with _watched():
-            code = run(args, "en", environ or {})
+            code = run(args, lang, environ or {})
         out, err = self._capsys.readouterr()
         assert "Traceback" not in err, err
         return code, out, err

@@ -46,9 +46,7 @@ def test_h01_the_mean_stands_beside_n_coverage_and_bounds(lab, language, answer,
     assert "faithfulness" in done.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("limit", "code"), [("0.6", 0), ("0.61", 1), ("0.95", 1), ("0", 0), ("1", 1)], ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("limit", "code"), [("0.6", 0), ("0.61", 1), ("0.95", 1), ("0", 0), ("1", 1)], ids=lambda value: str(value))
 def test_h01_the_coverage_limit_decides_the_exit_code(lab, limit, code):
     assert lab.evaluate(ten("en"), last_four(error(500, "x")), *QUICK, "--min-coverage", limit).code == code
 
@@ -73,7 +71,9 @@ def test_h01_all_failed_has_no_mean_and_is_not_covered(lab):
 @pytest.mark.parametrize("kind", ["invert_answer", "rate_contexts", "match_claims"])
 def test_h01_only_the_metrics_that_need_the_failed_request_lose_the_cell(lab, kind):
     metric = {"invert_answer": "answer_relevancy", "rate_contexts": "context_precision", "match_claims": "answer_correctness"}[kind]
-    done = lab.evaluate(FOUR, lambda call: error(500, "x") if call.kind == kind and call.about("VPN", "token") else None, *QUICK, metrics="all")
+    done = lab.evaluate(
+        FOUR, lambda call: error(500, "x") if call.kind == kind and call.about("VPN", "token") else None, *QUICK, metrics="all"
+    )
     lost = [(row["sample_id"], row["metric"]) for row in done.scores if row["status"] != "ok"]
     assert lost == [("zh-en-vpn", metric)]
 
@@ -89,7 +89,16 @@ def test_h01_a_text_request_shows_the_failed_cells_with_the_endpoints_words(lab)
 # ------------------------------------------------------------------ H02
 @pytest.mark.parametrize(
     "words",
-    ["sorry", "对不起，我无法完成这项任务。", "I am sorry, but as a language model I cannot judge this.", "0", "null", "{}", '{"error": "sorry"}', "NaN"],
+    [
+        "sorry",
+        "对不起，我无法完成这项任务。",
+        "I am sorry, but as a language model I cannot judge this.",
+        "0",
+        "null",
+        "{}",
+        '{"error": "sorry"}',
+        "NaN",
+    ],
 )
 @pytest.mark.parametrize("base", [EN, ZH], ids=["en", "zh"])
 def test_h02_a_judge_that_only_says_sorry_measures_nothing(lab, base, words):

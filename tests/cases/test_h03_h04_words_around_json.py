@@ -28,7 +28,7 @@ AROUND = {
     "tildes": lambda c: f"~~~json\n{c.good}\n~~~",
     "zh talk": lambda c: f"好的，以下是结果：\n```json\n{c.good}\n```\n希望对您有帮助！",
     "no fence": lambda c: f"The result is {c.good}. Let me know if you need anything else.",
-    "braces in talk": lambda c: f"As {{requested}} in [the schema], with {{\"id\"}} each: {c.good} (see {{above}})",
+    "braces in talk": lambda c: f'As {{requested}} in [the schema], with {{"id"}} each: {c.good} (see {{above}})',
     "quotes in talk": lambda c: f'You said "reply with JSON only", so: {c.good} - that\'s "it".',
     "byte order mark": lambda c: "\ufeff" + c.good,
     "blanks": lambda c: f"\n\n   {c.good}   \n",
@@ -57,7 +57,7 @@ def measured(lab, texts, **more):
     for metric in ("context_precision", "context_recall"):
         assert done.values(metric) == [float(n % 4 > 0) for n in range(len(texts))]
     assert done.code == 0
-    assert {name: 0 for name in texts} == {
+    assert dict.fromkeys(texts, 0) == {
         name: sum(id in call.seen.user for call in done.server.calls) - 7 for name, id in zip(texts, ways, strict=True)
     }, "requests above seven"
     return done
@@ -88,7 +88,7 @@ THOUGHTS = {
     "other brackets": lambda c: f"◁think▷{swapped(c)}◁/think▷{c.good}",
     "mistral": lambda c: f"[THINK]{swapped(c)}[/THINK]{c.good}",
     "empty": lambda c: f"<think>\n\n</think>\n\n{c.good}",
-    "open brace": lambda c: f"<think>so {{ \"verdicts\": [ {{ \"id\": 1,</think>{c.good}",
+    "open brace": lambda c: f'<think>so {{ "verdicts": [ {{ "id": 1,</think>{c.good}',
     "open quote": lambda c: f'<think>the "claim says {{</think>{c.good}',
     "field beside": lambda c: reply(c.good, reasoning_content=f"Perhaps {swapped(c)}"),
     "other field beside": lambda c: reply(c.good, reasoning=f"Perhaps {swapped(c)}"),
@@ -105,7 +105,9 @@ def test_h04_thoughts_are_not_the_answer(lab):
     "only", [lambda c: f"<think>{c.good}", lambda c: f"<think>{c.good}</think>", lambda c: f"<think>{swapped(c)}</think>I am done."]
 )
 def test_h04_a_reply_that_was_only_thought_is_asked_again(lab, only):
-    done = lab.evaluate(FOUR[:2], lambda call: reply(only(call)) if call.kind == "check_claims" and call.nth == 0 and "problem" not in call.input else None)
+    done = lab.evaluate(
+        FOUR[:2], lambda call: reply(only(call)) if call.kind == "check_claims" and call.nth == 0 and "problem" not in call.input else None
+    )
     assert done.values() == [1.0, 1.0]
     assert done.server.kinds()["check_claims"] == 4
 

@@ -33,8 +33,36 @@ YES_NO = [
     (["有據可查", "確實支持"], ["無法判斷", "無依據"]),
 ]
 
-UNREADABLE = ["maybe", "partially supported", "部分支持", "yes and no", "yes/no", "supported or contradicted", "", "  ", None, 2, -1, 0.5, "0.5"]
-UNREADABLE += ["2", "?", [], ["supported"], {"value": 1}, "see above", "也许", "支持/不支持", "mostly yes", "1/2", "10", "N/A?", "基本支持，但数字不符"]
+UNREADABLE = [
+    "maybe",
+    "partially supported",
+    "部分支持",
+    "yes and no",
+    "yes/no",
+    "supported or contradicted",
+    "",
+    "  ",
+    None,
+    2,
+    -1,
+    0.5,
+    "0.5",
+]
+UNREADABLE += [
+    "2",
+    "?",
+    [],
+    ["supported"],
+    {"value": 1},
+    "see above",
+    "也许",
+    "支持/不支持",
+    "mostly yes",
+    "1/2",
+    "10",
+    "N/A?",
+    "基本支持，但数字不符",
+]
 
 
 def four(id: str, order: str) -> Told:
@@ -43,7 +71,9 @@ def four(id: str, order: str) -> Told:
     contexts = [f"Seen today: {text}." for text, letter in zip(texts, order, strict=True) if letter == "y"] or [f"Nothing about {id}."]
     places = iter(range(1, 5))
     claims = {text: next(places) if letter == "y" else 0 for text, letter in zip(texts, order, strict=True)}
-    return told(id, f"Which doors of {id}?", ". ".join(texts), contexts, "; ".join(texts), claims=claims, points=claims, useful=[], covers={})
+    return told(
+        id, f"Which doors of {id}?", ". ".join(texts), contexts, "; ".join(texts), claims=claims, points=claims, useful=[], covers={}
+    )
 
 
 def spelled(call, yes, no):
@@ -135,7 +165,14 @@ def test_h05_order_strings_for_ids_and_ids_nobody_asked_for_do_not_matter(lab):
 
 
 # ------------------------------------------------------------------ the other kinds of verdict
-USEFUL = [([1], [0]), (["1"], ["0"]), (["yes"], ["no"]), (["有用"], ["没用"]), (["Useful."], ["not useful"]), (["relevant"], ["irrelevant"])]
+USEFUL = [
+    ([1], [0]),
+    (["1"], ["0"]),
+    (["yes"], ["no"]),
+    (["有用"], ["没用"]),
+    (["Useful."], ["not useful"]),
+    (["relevant"], ["irrelevant"]),
+]
 USEFUL += [([True], [False]), (["相关"], ["不相关", "无关"]), (["有帮助"], ["没有帮助"]), (["1 - names the rule"], ["0 - off topic"])]
 
 
@@ -154,7 +191,9 @@ def test_h05_spellings_of_useful(lab):
         return reply(good)
 
     done = lab.evaluate(rows, fault, metrics="context_precision")
-    assert {str(pair): 5 / 6 for pair in USEFUL} == pytest.approx(dict(zip(map(str, USEFUL), done.values("context_precision"), strict=True)))
+    assert {str(pair): 5 / 6 for pair in USEFUL} == pytest.approx(
+        dict(zip(map(str, USEFUL), done.values("context_precision"), strict=True))
+    )
     assert len(done.server.calls) == len(rows)
 
 

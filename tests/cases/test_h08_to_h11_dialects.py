@@ -5,7 +5,7 @@ import json
 import pytest
 from support.fault_server import error, reply
 from support.server import Answer
-from support.told_rows import EN, FOUR, ZH, shared_out
+from support.told_rows import EN, FOUR, ZH, Told, shared_out
 
 MANY = [shared_out(f"row-{n:02}-", 1, 2, "zh" if n % 2 else "en") for n in range(12)]
 
@@ -22,12 +22,9 @@ def test_h08_n_is_never_sent(lab, metrics, flags):
     def fault(call):
         return error(400, "Invalid n value (currently only n = 1 is supported)", param="n") if "n" in call.seen.body else None
 
+    rows = list(FOUR)
     if "5" in metrics:
-        rows = [EN.but(), ZH.but()]
-        for row in rows:
-            row.truth["questions"] = {row.row["answer"]: [row.row["question"]] * 5}
-    else:
-        rows = list(FOUR)
+        rows = [Told(row.row, {**row.truth, "questions": {row.row["answer"]: [row.row["question"]] * 5}}) for row in (EN, ZH)]
     with lab.server(rows, fault) as server:
         command = ["evaluate", str(lab.write(rows)), "--out", "run", "--judge", "m", "--base-url", server.url, "--metrics"]
         names = "faithfulness,answer_relevancy,context_precision,context_recall,answer_correctness" if metrics == "all" else metrics
@@ -90,10 +87,17 @@ def test_h09_a_temperature_that_is_taken_stays(lab):
 
 @pytest.mark.parametrize(
     ("message", "other"),
-    [("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "max_completion_tokens")],
+    [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "max_completion_tokens",
+        )
+    ],
 )
 def test_h09_a_length_limit_takes_its_other_name(lab, message, other):
-    done = lab.evaluate(MANY, lambda call: error(400, message, param="max_tokens") if "max_tokens" in call.seen.body else None, "--max-tokens", "900")
+    done = lab.evaluate(
+        MANY, lambda call: error(400, message, param="max_tokens") if "max_tokens" in call.seen.body else None, "--max-tokens", "900"
+    )
     assert done.code == 0
     assert len(refused(done.server)) == 1
     assert done.server.calls[-1].seen.body[other] == 900
@@ -163,7 +167,9 @@ SCHEMA = [
     error(400, "This response_format type is unavailable now", param=None),
     error(400, "'response_format.type' must be one of 'json_object', 'text'", param="response_format"),
     error(400, "json_schema is not supported by this model"),
-    error(422, "Failed to deserialize the JSON body: response_format.type: unknown variant `json_schema`, expected `text` or `json_object`"),
+    error(
+        422, "Failed to deserialize the JSON body: response_format.type: unknown variant `json_schema`, expected `text` or `json_object`"
+    ),
     Answer(200, {"error": {"code": "1210", "message": "response_format 参数不支持 json_schema"}}),
     Answer(501, {"error": {"message": "structured outputs (response_format json_schema) are not supported by this backend"}}),
 ]
@@ -172,7 +178,9 @@ SCHEMA = [
 @pytest.mark.parametrize("refusal", SCHEMA[:5], ids=range(5))
 @pytest.mark.parametrize("also", [(), ("json_object",)], ids=["schema", "both"])
 def test_h11_the_reply_format_steps_down_once_a_run(lab, refusal, also):
-    done = lab.evaluate(MANY, lambda call: refusal if call.seen.format in ("json_schema", *also) else None, metrics="faithfulness,context_precision")
+    done = lab.evaluate(
+        MANY, lambda call: refusal if call.seen.format in ("json_schema", *also) else None, metrics="faithfulness,context_precision"
+    )
     assert done.values() == [0.5] * len(MANY)
     assert len(refused(done.server)) == 1 + len(also)
     assert [call.seen.format for call in done.server.calls][-1] == (None if also else "json_object")

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from itertools import pairwise
 
 import pytest
 from support.fault_server import error, reply
@@ -30,7 +31,7 @@ def limited(times, **headers):
 
 
 def gaps(fault):
-    return [later - earlier for asked in fault.moments.values() for earlier, later in zip(asked, asked[1:], strict=False)]
+    return [later - earlier for asked in fault.moments.values() for earlier, later in pairwise(asked)]
 
 
 @pytest.mark.parametrize(("headers", "wait"), [({"Retry_After": "1"}, 1.0), ({"retry_after_ms": "700", "Retry_After": "9"}, 0.7)])
@@ -59,7 +60,9 @@ def test_h12_twice_refused_all_five_metrics(lab, concurrency):
 
 def test_h12_a_moment_in_the_past_or_nonsense_is_no_reason_to_wait_or_fail(lab):
     turn = iter(["Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-5", "0"] * 5)
-    done = lab.evaluate(TWENTY[:4], lambda call: error(429, "slow", Retry_After=next(turn)) if call.nth < 1 and call.kind == "split_claims" else None)
+    done = lab.evaluate(
+        TWENTY[:4], lambda call: error(429, "slow", Retry_After=next(turn)) if call.nth < 1 and call.kind == "split_claims" else None
+    )
     assert done.values() == pytest.approx(TRUE[:4])
 
 

@@ -64,6 +64,13 @@ def test_by_a_key(show):
     assert re.search(r"^\(none\) \* +1 ", out, re.MULTILINE)
 
 
+def test_by_a_key_no_sample_has(show):
+    code, out, _ = show("--by", "categry")
+    assert code == 0
+    assert re.search(r'^! no sample has "categry".*category, language,', out, re.MULTILINE)
+    assert re.search(r"^\(none\) \* +4 ", out, re.MULTILINE)
+
+
 @LANGUAGES
 def test_failed_cells_come_with_reason_and_reply(show, lang):
     code, out, _ = show("--failed", lang=lang)
@@ -154,7 +161,6 @@ def test_a_sample_of_a_run_without_texts(show, folder):
     [
         (["leave-day"], ["no sample leave-day", "leave-days"]),
         (["leave-day", "--json"], ["no sample leave-day", "leave-days"]),
-        (["--by", "categry"], ["categry", "category", "language", "expected_behavior"]),
         (["--cluster", "category"], ["--cluster"]),
         (["--worst", "-1"], ["--worst"]),
         (["--min-coverage", "95"], ["--min-coverage"]),

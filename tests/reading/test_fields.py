@@ -40,7 +40,7 @@ def test_contexts(value, texts, textual):
 
 def test_nothing_retrieved_is_not_missing():
     assert read("contexts", None) is None
-    assert read("contexts", "  ", textual=True) is None
+    assert [read("contexts", cell, textual=True) for cell in ("  ", "null", " None ")] == [None, None, None]
     assert read("contexts", "") == ()
     assert read("contexts", "[]", textual=True) == ()
 

@@ -117,6 +117,13 @@ def test_a_version_part_is_seen(url: str, versioned: bool) -> None:
     assert endpoint(url).versioned is versioned
 
 
+@pytest.mark.parametrize(
+    ("lang", "key", "said"), [("en", None, "The key was (none set)."), ("zh", "", "（未设置）"), ("en", KEY, "was sk-…Vd.")]
+)
+def test_a_text_says_which_key_was_used(lang: str, key: str | None, said: str) -> None:
+    assert said in endpoint("https://host/v1", key, lang).say("not_found", status=404, message="", hint="")
+
+
 def test_an_endpoint_shows_neither_key_nor_query() -> None:
     made = Endpoint("https://host/v1?key=hidden", "m", Key(KEY, EMBEDDINGS.key), EMBEDDINGS, "en")
     assert repr(made) == "Endpoint('https://host/v1', 'm')"

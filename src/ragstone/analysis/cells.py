@@ -214,6 +214,10 @@ def checked(row: Row) -> tuple[str, str, int, float | None]:
     for name in ("sample_id", "metric", "status"):
         if row.get(name) in (None, ""):
             raise RowProblem("field_missing", name)
+        if isinstance(row[name], list | dict):
+            raise RowProblem("field_not_text", name)
+    if not isinstance(row.get("verdicts"), list | tuple | None):
+        raise RowProblem("verdicts_invalid", row["verdicts"])
     status, value, repeat = row["status"], row.get("value"), row.get("repeat", 0)
     if status not in ("ok", FAILED, NOT_APPLICABLE):
         raise RowProblem("status_unknown", status)

@@ -202,8 +202,8 @@ class HttpEmbedder:
         if not part:
             return [step.word or "bad_reply"] * len(batch)
         outcomes: list[Vector | str] = []
-        for start in range(0, len(batch), part):
-            outcomes += await self._ask_parts(batch[start : start + part], refusals)
+        while left := batch[len(outcomes) :]:  # what one part teaches holds for the next ones
+            outcomes += await self._ask_parts(left[: min(part, self.batch_size)], refusals)
         if exchange.crowded and not any(isinstance(o, str) for o in outcomes):  # else one text may have been the trouble
             self.remember(part)
         return outcomes

@@ -84,4 +84,7 @@ def _key(settings: EmbeddingsSettings, judge_settings: JudgeSettings, environ: M
     if settings.api_key_env:
         return settings.api_key_env, named_key("[embeddings] api_key_env", settings.api_key_env, environ, lang)
     name, key = first_key((KEY_NAME,), environ)
-    return (name, key) if key else judge_key(judge_settings, environ, lang)
+    if key:
+        return name, key
+    judges, key = judge_key(judge_settings, environ, lang)
+    return f"{KEY_NAME} / {judges}", key

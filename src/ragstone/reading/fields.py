@@ -71,7 +71,9 @@ def _id_text(value: Any, cell: Cell) -> str:
     return as_text(Cell(str(value), False, cell.lang))
 
 
-def _contexts(cell: Cell) -> tuple[Context, ...]:
+def _contexts(cell: Cell) -> tuple[Context, ...] | None:
+    if cell.textual and isinstance(cell.value, str) and cell.value.strip() in ("null", "None"):
+        return None  # how JSON and Python write into a table that there is no list
     contexts = tuple(_context(item, number, cell) for number, item in enumerate(as_list(cell), 1))
     return contexts if any(not context.blank for context in contexts) else ()
 

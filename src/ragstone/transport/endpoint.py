@@ -19,10 +19,11 @@ _VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
 class Key:
     """An API key. It leaves this object only as a request header; every text shows `masked`."""
 
-    __slots__ = ("_value", "name")
+    __slots__ = ("_escaped", "_value", "name")
 
     def __init__(self, value: str | None, name: str) -> None:
         self._value = (value or "").strip()
+        self._escaped = re.compile("".join(_spellings(char) for char in self._value), re.IGNORECASE)
         self.name = name
         """The setting that holds the key, for error texts."""
 
@@ -42,8 +43,12 @@ class Key:
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def scrub(self, text: str) -> str:
-        """Return `text` with the key masked: servers echo keys in errors and models in replies."""
-        return text.replace(self._value, self.masked) if len(self._value) >= SECRET and self._value in text else text
+        """Return `text` with the key masked, also where JSON escapes spell it: servers echo keys in errors and models in replies."""
+        if len(self._value) < SECRET:
+            return text
+        if self._value in text:
+            text = text.replace(self._value, self.masked)
+        return self._escaped.sub(self.masked, text) if "\\" in text else text
 
     def check(self, lang: Language) -> None:
         """Raise ConfigError if the key cannot stand in a header (a line break, a pasted Chinese quote)."""
@@ -142,11 +147,21 @@ class Endpoint:
             raise ConfigError(say("http.proxy_scheme", self.lang, proxy=_shown(proxy)))
         return proxy
 
+    def scrub(self, text: str) -> str:
+        """Return `text` without the key, and without the query of the address, which may hold another secret."""
+        return self.key.scrub(text.replace(f"?{self._query}", "?…") if self._query else text)
+
     def say(self, name: str, **values: object) -> str:
         """Return the text `http.<name>` with address, model, masked key and the settings' names filled in."""
-        known = {"url": self.url, "model": self.model, "key": self.key.masked, "key_setting": self.key.name}
+        key = self.key.masked if self.key else say("http.unset_key", self.lang)
+        known = {"url": self.url, "model": self.model, "key": key, "key_setting": self.key.name}
         settings = {"url_setting": self.role.url, "model_setting": self.role.model, "body_setting": self.role.body}
         return say(f"http.{name}", self.lang, **{**known, **settings, **values})
+
+
+def _spellings(char: str) -> str:
+    """A pattern for a character as it is or as JSON may escape it."""
+    return rf"(?:\\?{re.escape(char)}|\\u{ord(char):04x})"
 
 
 def _shown(url: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,10 +150,13 @@ def holds_error(data: dict[str, Any]) -> bool:
     return data.get("object") == "error" or any(data.get(name) for name in (*_TEXTS, "code", "error_code"))
 
 
-def read_error(status: int, raw: bytes, data: Any) -> ApiError:
-    """Read the error a response holds; with HTTP status 200 the status meant is found from its code and words."""
+def read_error(status: int, raw: bytes, data: Any, scrub: Callable[[str], str] = str) -> ApiError:
+    """Read the error a response holds; with HTTP status 200 the status meant is found from its code and words.
+
+    `scrub` masks secrets. It sees the words before they are cut, or the beginning of a key could stay at the cut.
+    """
     fields = _innermost(data) if isinstance(data, dict) else {}
-    text = next((t for name in _TEXTS if (t := _text(fields.get(name)))), "") or _start(raw)
+    text = scrub(next((t for name in _TEXTS if (t := _text(fields.get(name)))), "") or _start(raw, scrub))
     code = " ".join(str(fields[name]) for name in _WORDS if isinstance(fields.get(name), str | int))
     param = fields.get("param")
     error = ApiError(status, text[:LONGEST], code, param if isinstance(param, str) else "")
@@ -188,8 +192,8 @@ def _located(item: Any) -> str:
     return f"{place}: {_text(item)}" if place else _text(item)
 
 
-def _start(raw: bytes) -> str:
-    text = raw[: 4 * LONGEST].decode("utf-8", "replace")
+def _start(raw: bytes, scrub: Callable[[str], str]) -> str:
+    text = scrub(raw[: 64 * LONGEST].decode("utf-8", "replace"))[: 4 * LONGEST]
     if is_page(raw):
         found = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
         text = found.group(1) if found else re.sub(r"<[^>]*>", " ", text)

@@ -21,6 +21,8 @@ CONNECT = 20.0
 """Seconds for a connection to stand; longer is `connection`, not `timeout`."""
 LARGE = 1 << 20
 """Bytes above which aiohttp wants a body as a stream."""
+LARGEST = 64 << 20
+"""Bytes of a reply that are read; no judge or embedder has a use for more."""
 MOST_CHANGES = 20
 """How often one request may be changed and repeated: a guard against servers that refuse in circles."""
 
@@ -139,8 +141,10 @@ class Wire:
         data = body if len(body) < LARGE else io.BytesIO(body)
         try:
             async with self._open().post(url, data=data, allow_redirects=False) as response:
-                raw = await response.read()
+                raw = await _whole(response)
                 self._heard = True
+                if raw is None:
+                    return Step("fail", "bad_reply", self.endpoint.say("too_large", megabytes=LARGEST >> 20))
                 return Answer(response.status, response.headers, raw)
         except aiohttp.ClientHttpProxyError as error:
             if error.status == 407:
@@ -182,7 +186,7 @@ class Wire:
                 return self._no_object(answer), False
         if 300 <= status < 400:
             raise self._stop(EndpointError, "redirected", status=status, target=_host(answer.headers.get("Location")))
-        error = self._scrubbed(read_error(status, answer.raw, data))
+        error = read_error(status, answer.raw, data, self.endpoint.scrub)
         if error.status in (408, 409, 425, 429) or error.status >= 500:
             return self._passing(error, answer, exchange.tally), False
         return self._refused(error, exchange), False
@@ -192,11 +196,11 @@ class Wire:
             return Step("wait", "bad_gateway", self._page(answer))
         if not answer.raw.strip():
             return Step("wait", "empty_reply")
-        return Step("wait", "bad_reply", self.endpoint.key.scrub(read_error(answer.status, answer.raw, None).message))
+        return Step("wait", "bad_reply", read_error(answer.status, answer.raw, None, self.endpoint.scrub).message)
 
     def _page(self, answer: "Answer") -> str:
         hint = "" if self.endpoint.versioned else " " + self.endpoint.say("version_hint")
-        said = self.endpoint.key.scrub(read_error(answer.status, answer.raw, None).message)
+        said = read_error(answer.status, answer.raw, None, self.endpoint.scrub).message
         return self.endpoint.say("page", status=answer.status, message=said) + hint
 
     def _passing(self, error: ApiError, answer: "Answer", tally: Tally) -> Step:
@@ -254,16 +258,29 @@ class Wire:
         if self._stopped is not None:
             raise self._stopped[0](self._stopped[1])
 
-    def _scrubbed(self, error: ApiError) -> ApiError:
-        return ApiError(error.status, self.endpoint.key.scrub(error.message), error.code, error.param)
-
     def _words(self, error: BaseException) -> str:
-        return self.endpoint.key.scrub(f"{type(error).__name__}: {error}".rstrip(": "))
+        return self.endpoint.scrub(f"{type(error).__name__}: {error}".rstrip(": "))
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
+    """The body, None if it has more than LARGEST bytes; a compressed one may hold far more than was sent."""
+    if "Content-Encoding" not in response.headers and (response.content_length or LARGEST) < LARGEST:
+        return await response.read()
+    raw = bytearray()
+    async for chunk in response.content.iter_any():
+        raw += chunk
+        if len(raw) > LARGEST:
+            response.close()
+            return None
+    return bytes(raw)
 
 
 def _host(location: str | None) -> str:
     """The host a redirect points to, without what may be secret in the address."""
-    parts = urlsplit(location or "")
+    try:
+        parts = urlsplit(location or "")
+    except ValueError:
+        return "?"
     return parts.netloc.rpartition("@")[2] or parts.path.partition("?")[0] or "?"
 
 
