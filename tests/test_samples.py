@@ -457,8 +457,8 @@ def test_a_named_metric_needs_its_columns():
         fit(scan(GOLD_ONLY, lang="en"), NEEDS, explicit=True)
     assert [p.column for p in caught.value.problems] == ["answer", "contexts"]
     first, second = (p.text for p in caught.value.problems)
-    assert first.startswith("faithfulness, answer_relevancy needs answer, but no row has it")
-    assert second.startswith("faithfulness, context_recall needs contexts")
+    assert first.startswith("no row has answer, which is needed by: faithfulness, answer_relevancy.")
+    assert second.startswith("no row has contexts, which is needed by: faithfulness, context_recall.")
     assert "The columns are: question, reference, referense" in first
 
 

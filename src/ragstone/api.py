@@ -8,6 +8,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from ragstone import plans
 from ragstone.config import Config, load_config
 from ragstone.embed.base import Embedder
-from ragstone.errors import Interrupted
+from ragstone.errors import Interrupted, RagstoneError
 from ragstone.judge.base import Judge
 from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, parse, split_names
@@ -109,23 +110,27 @@ async def evaluate_source(
         "min_coverage": config.min_coverage,
     }
     session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed)
-    complete = False
+
+    def finish(*, complete: bool) -> None:
+        session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
+
     try:
         session.take(source)
         for notice in session.notices:
             tell(notice)
         driver = Driver(setup.plan, judge, embedder, session, session.counts)
-        due = work(session, source, metrics, _cases(config))
+        due = work(session, metrics, _cases(config))
         cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
         await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
-        complete = True
+        finish(complete=True)
+    except BaseException:
+        with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
+            finish(complete=False)
+        raise
     finally:
-        try:
-            session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
-        finally:
-            session.close()
-            await judge.close()
-            await embedder.close()
+        session.close()
+        await judge.close()
+        await embedder.close()
     return load(out)
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import stat
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -95,15 +96,16 @@ def _unusable(path: Path, text: str, row: int | None = None) -> DataError:
 
 
 def _head(path: Path, lang: Language) -> bytes:
-    if not path.exists():
-        raise _unusable(path, say("samples.no_file", lang) + _similar(path, lang))
-    if path.is_dir():
-        raise _unusable(path, say("samples.folder", lang))
-    if not path.is_file():
-        raise _unusable(path, say("samples.not_regular", lang))
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise _unusable(path, say("samples.folder", lang))
+        if not stat.S_ISREG(mode):
+            raise _unusable(path, say("samples.not_regular", lang))
         with path.open("rb") as file:
             head = file.read(_HEAD)
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise _unusable(path, say("samples.no_file", lang) + _similar(path, lang)) from error
     except OSError as error:
         raise _unusable(path, say("samples.unreadable", lang, reason=error.strerror or error)) from error
     if not head.removeprefix(codecs.BOM_UTF8).strip() and os.path.getsize(path) <= _HEAD:
@@ -113,8 +115,8 @@ def _head(path: Path, lang: Language) -> bytes:
 
 def _similar(path: Path, lang: Language) -> str:
     try:
-        names = get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    except OSError:
+        names = get_close_matches(path.name, [p.name for p in path.parent.iterdir() if p.exists()], n=1)
+    except (OSError, ValueError):
         names = []
     return say("samples.similar_file", lang, name=names[0]) if names else ""
 

@@ -55,12 +55,15 @@ class SampleSource:
     _strip: bool = field(repr=False)
     _made_ids: Mapping[int, str] = field(repr=False)
     """Row number -> id, where it is not simply the hash of the question."""
+    _stamp: tuple[int, int] | None = field(repr=False)
+    """Size and time of change of the file, as it was before it was looked at."""
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[Sample]:
         reader = replace(self._reader, notes=Notes())
+        self._check_unchanged()
         for row in islice(self._table.rows(), self._limit):
             values, problems = ({}, [row]) if isinstance(row, Problem) else reader.read(row)
             if problems or isinstance(row, Problem):
@@ -68,6 +71,12 @@ class SampleSource:
             if "id" not in values:
                 values["id"] = self._made_ids.get(row.number) or question_id(values.get("question"))
             yield build_sample(values, self._strip)
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """A file whose rows are other ones by now would not fit what was told of it, fingerprints and counts."""
+        if self._stamp is not None and self._stamp != _stamp(self.name):
+            raise DataError(self.name, [Problem(say("samples.changed", self.lang))])
 
 
 def scan(
@@ -98,6 +107,7 @@ def scan(
     lang = lang or screen_language()
     columns = resolve_mapping(mapping or {}, lang)
     max_cell = int(max_cell_mb * _MB)
+    stamp = _stamp(source) if isinstance(source, str | os.PathLike) else None
     table = _table(source, encoding, lang, max_cell)
     survey = survey_rows(table, RowReader(columns, table.textual, lang, max_cell, Notes()), limit, strip_citations)
     return SampleSource(
@@ -117,6 +127,7 @@ def scan(
         _limit=limit,
         _strip=strip_citations,
         _made_ids=survey.made_ids,
+        _stamp=stamp,
     )
 
 
@@ -156,6 +167,14 @@ def _unfed_problems(source: SampleSource, unfed: Mapping[str, list[str]]) -> lis
             Problem(say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found), column=column)
         )
     return problems
+
+
+def _stamp(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _table(source: Any, encoding: str, lang: Language, max_cell: int) -> Table:

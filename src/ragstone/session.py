@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from ragstone import manifest as manifests
-from ragstone.errors import RunFolderError
+from ragstone.errors import RunFolderError, StoppedError
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
 from ragstone.questions.base import Question
@@ -111,6 +111,10 @@ class Session:
         self._scores = Appender(self.folder / SCORES)
         self._read_scores()
 
+    def samples(self) -> Iterator[Sample]:
+        """Yield the samples as they were taken: what becomes of the file they came from does not touch the run."""
+        return (Sample.read(row) for _, row in read_rows(self.folder / SAMPLES))
+
     def _drop_stale(self, samples: Iterable[Sample], before: dict[str, bytes]) -> None:
         """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh."""
         now = {s.id: judged_digest(s.to_dict()) for s in samples}
@@ -172,6 +176,8 @@ class Session:
             return
         self._scores.close()
         if complete:
+            if not (self.folder / SAMPLES).exists():
+                raise StoppedError(say("store.file_gone", screen_language(), path=self.folder / SAMPLES))
             ids = (row["id"] for _, row in read_rows(self.folder / SAMPLES))
             rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
         counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
@@ -194,9 +200,9 @@ def judged_digest(row: dict[str, Any]) -> bytes:
     return hashlib.sha256(orjson.dumps(judged)).digest()[:8]
 
 
-def work(session: Session, samples: Iterable[Sample], metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
-    """Yield what is still to be done, in the order of the samples."""
-    for sample in samples:
+def work(session: Session, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
+    """Yield what is still to be done, in the order of the samples that were taken."""
+    for sample in session.samples():
         for repeat in range(session.repeats):
             if due := session.due(sample, metrics, repeat):
                 case, clipped = case_of(sample, repeat)

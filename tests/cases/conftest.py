@@ -1,19 +1,26 @@
 """A laboratory for cases: rows, a good judge with a fault between, the command line; what must hold in every case is asserted each time."""
 
+import functools
 import json
+import os
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from support.fault_server import Fault, FaultServer
 from support.told_rows import Told, table
 
+import ragstone
 from ragstone.cli.app import run
+from ragstone.cli.tables import summary_table
+from ragstone.errors import RagstoneError
 from ragstone.types import Language
 
 ALL = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
@@ -73,7 +80,7 @@ class Outcome:
 
 
 class Laboratory:
-    """Runs one case; `evaluate` may be called again in the same case, then the same folder is resumed."""
+    """Runs one case; `ask` may be called again with the same server, then the same folder is resumed."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self._capsys = folder, capsys
@@ -105,11 +112,12 @@ class Laboratory:
         environ: dict[str, str] | None = None,
         finished: bool = True,
         source: Path | None = None,
+        cli: bool = False,
         **more: Any,
     ) -> Outcome:
         """Evaluate rows against a good judge with a fault, and assert what holds in every case."""
         with self.server(rows, fault, **more) as server:
-            return self.ask(server, source or self.write(rows), *args, metrics=metrics, environ=environ, finished=finished)
+            return self.ask(server, source or self.write(rows), *args, metrics=metrics, environ=environ, finished=finished, cli=cli)
 
     def ask(
         self,
@@ -120,17 +128,31 @@ class Laboratory:
         environ: dict[str, str] | None = None,
         finished: bool = True,
         out: str = "run",
+        cli: bool = False,
     ) -> Outcome:
-        wanted = ",".join(ALL) if metrics == "all" else metrics
+        """Evaluate through the Python API, or where screen or environment matter through the command line."""
+        flags = ["--judge", "m", "--base-url", server.url, "--metrics", ",".join(ALL) if metrics == "all" else metrics, "--no-cache", *args]
+        flags += [] if "--embeddings" in args else ["--embeddings", "e"]
         folder = self.folder / out
-        command = ["evaluate", str(source), "--out", str(folder), "--judge", "m", "--base-url", server.url, "--metrics", wanted]
-        command += [] if "--embeddings" in args else ["--embeddings", "e"]
-        code, stdout, stderr = self.command([*command, "--no-cache", *args], environ)
-        outcome = Outcome(code, stdout, stderr, folder, server)
+        if cli or environ is not None:
+            said = self.command(["evaluate", str(source), "--out", str(folder), *flags], environ)
+        else:
+            said = self._called(source, folder, flags)
+        outcome = Outcome(*said, folder, server)
         if finished:
             outcome.scores = lines(folder / "scores.jsonl")
-            self.hold(outcome, _ids(folder), _split(wanted))
+            self.hold(outcome, _ids(folder), _split(flags[5]))
         return outcome
+
+    def _called(self, source: Path, folder: Path, flags: list[str]) -> tuple[int, str, str]:
+        """What the command line would say of the same evaluation, notices left out."""
+        try:
+            with _watched():
+                run = ragstone.evaluate(source, out=folder, **_settings(flags))
+        except RagstoneError as stopped:
+            return stopped.exit_code, "", str(stopped)
+        summary = run.summary()
+        return int(not summary.covered), summary_table(summary, "en"), ""
 
     def hold(self, outcome: Outcome, ids: list[str], metrics: list[str]) -> None:
         """Assert what must hold whatever happened."""
@@ -152,9 +174,8 @@ class Laboratory:
 
     def summary(self, outcome: Outcome) -> dict[str, dict[str, Any]]:
         """The metrics of `show --json` by name."""
-        code, out, _ = self.command(["show", str(outcome.folder), "--json"])
-        assert code == 0
-        return {m["metric"]: m for m in strict(out)["metrics"]}
+        document = strict(orjson.dumps(ragstone.load(outcome.folder).summary().to_dict()))
+        return {m["metric"]: m for m in document["metrics"]}
 
     def _hold_summary(self, outcome: Outcome, metrics: list[str]) -> None:
         shown = self.summary(outcome)
@@ -169,6 +190,21 @@ class Laboratory:
             assert f"{m['n']}/{m['total']}" in outcome.out
         limit = outcome.manifest["min_coverage"]
         assert outcome.code == int(any(m["coverage"] is not None and m["coverage"] < limit for m in shown.values()))
+
+
+def _settings(flags: list[str]) -> dict[str, Any]:
+    """Flags of a command line as keywords."""
+    found: dict[str, Any] = {}
+    values = iter(flags)
+    for flag in values:
+        name = flag.removeprefix("--").replace("-", "_")
+        if name in ("no_cache", "retry_failed", "force", "strip_citations"):
+            found[name] = True
+        elif name == "map":
+            found.setdefault(name, []).append(next(values))
+        else:
+            found[name] = next(values)
+    return found
 
 
 def _hold_cell(row: dict[str, Any]) -> None:
@@ -191,6 +227,11 @@ def _split(metrics: str) -> list[str]:
     return re.split(r",(?![^(]*\))", metrics)
 
 
+@functools.cache
+def _entry_points(**wanted: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(**wanted))
+
+
 @contextmanager
 def _watched() -> Iterator[None]:
     """A command that does not end fails the test instead of hanging it."""
@@ -210,4 +251,8 @@ def _watched() -> Iterator[None]:
 @pytest.fixture
 def lab(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Laboratory:
     monkeypatch.chdir(tmp_path)
+    # Hundreds of runs: what a power cut would lose and what else is installed is not the matter here, and takes half the time.
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    for module in ("ragstone.metrics", "ragstone.judge.select"):
+        monkeypatch.setattr(f"{module}.entry_points", _entry_points)
     return Laboratory(tmp_path, capsys)

@@ -19,20 +19,20 @@ def last_four(answer):
     return lambda call: answer if call.about("no-07", "no-08", "no-09", "no-10") else None
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("answer", "word"),
+    ("answer", "word", "language"),
     [
-        (error(500, "internal error"), "server_error"),
-        (error(503, "upstream"), "bad_gateway"),
-        (Answer(502, b"<html><head><title>502 Bad Gateway</title></head></html>"), "bad_gateway"),
-        (error(400, "The response was filtered", code="content_filter"), "blocked"),
-        (error(429, "slow down"), "rate_limited"),
-        (DROP, "connection"),
+        (error(500, "internal error"), "server_error", "en"),
+        (error(500, "internal error"), "server_error", "zh"),
+        (error(503, "upstream"), "bad_gateway", "en"),
+        (Answer(502, b"<html><head><title>502 Bad Gateway</title></head></html>"), "bad_gateway", "zh"),
+        (error(400, "The response was filtered", code="content_filter"), "blocked", "zh"),
+        (error(429, "slow down"), "rate_limited", "en"),
+        (DROP, "connection", "zh"),
     ],
 )
 def test_h01_the_mean_stands_beside_n_coverage_and_bounds(lab, language, answer, word):
-    done = lab.evaluate(ten(language), last_four(answer), *QUICK)
+    done = lab.evaluate(ten(language), last_four(answer), *QUICK, cli=word == "server_error")
     (shown,) = lab.summary(done).values()
     assert (shown["mean"], shown["n"], shown["total"], shown["failed"], shown["coverage"]) == (1.0, 6, 10, 4, 0.6)
     assert shown["bounds"] == {"low": pytest.approx(0.6), "high": 1.0}
@@ -43,10 +43,10 @@ def test_h01_the_mean_stands_beside_n_coverage_and_bounds(lab, language, answer,
     assert "60.0%" in done.out
     assert "0.600–1.000" in done.out
     assert f"{word} 4" in done.out
-    assert "faithfulness" in done.err.splitlines()[-1]
+    assert word != "server_error" or "faithfulness" in done.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("limit", "code"), [("0.6", 0), ("0.61", 1), ("0.95", 1), ("0", 0), ("1", 1)], ids=lambda value: str(value))
+@pytest.mark.parametrize(("limit", "code"), [("0.6", 0), ("0.61", 1), ("0", 0)], ids=lambda value: str(value))
 def test_h01_the_coverage_limit_decides_the_exit_code(lab, limit, code):
     assert lab.evaluate(ten("en"), last_four(error(500, "x")), *QUICK, "--min-coverage", limit).code == code
 
@@ -87,29 +87,25 @@ def test_h01_a_text_request_shows_the_failed_cells_with_the_endpoints_words(lab)
 
 
 # ------------------------------------------------------------------ H02
-@pytest.mark.parametrize(
-    "words",
-    [
-        "sorry",
-        "对不起，我无法完成这项任务。",
-        "I am sorry, but as a language model I cannot judge this.",
-        "0",
-        "null",
-        "{}",
-        '{"error": "sorry"}',
-        "NaN",
-    ],
-)
+SORRY = ["sorry", "对不起，我无法完成这项任务。", "I am sorry, but as a language model I cannot judge this.", "0", "null", "{}"]
+SORRY += ['{"error": "sorry"}', "NaN", '"supported"', "yes", "{'verdicts': [}"]
+
+
 @pytest.mark.parametrize("base", [EN, ZH], ids=["en", "zh"])
-def test_h02_a_judge_that_only_says_sorry_measures_nothing(lab, base, words):
-    rows = [base, shared_out("middle", 1, 2), shared_out("last", 2, 2, "zh")]
-    done = lab.evaluate(rows, lambda call: reply(words) if call.about("middle") else None, metrics="all")
+def test_h02_a_judge_that_only_says_sorry_measures_nothing(lab, base):
+    middle = [shared_out(f"middle-{n:02}-", 1, 2) for n in range(len(SORRY))]
+    words = dict(zip((row.id for row in middle), SORRY, strict=True))
+    rows = [base, *middle, shared_out("last", 2, 2, "zh")]
+
+    def fault(call):
+        return next((reply(text) for id, text in words.items() if call.about(id)), None)
+
+    done = lab.evaluate(rows, fault, metrics="all")
     for metric, shown in lab.summary(done).items():
-        assert done.cell("middle", metric) == "bad_reply"
-        assert (shown["n"], shown["total"], shown["failed"]) == (2, 3, 1)
+        assert {text: done.cell(id, metric) for id, text in words.items()} == dict.fromkeys(SORRY, "bad_reply"), metric
+        assert (shown["n"], shown["failed"]) == (2, len(SORRY))
         assert shown["mean"] == sum(done.cell(id, metric) for id in (base.id, "last")) / 2
     assert done.code == 1
-    assert "2/3" in done.out
 
 
 def test_h02_a_bad_reply_is_asked_again_shown_and_kept(lab):

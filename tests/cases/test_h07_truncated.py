@@ -25,13 +25,12 @@ def test_h07_a_larger_limit_brings_the_whole_reply(lab, row):
     assert all(row["attempts"] == 2 for row in done.replies if row["kind"] != "cosine")
 
 
-@pytest.mark.parametrize("limit", [64, 700, 5000])
-@pytest.mark.parametrize("how", ["flag", "file", "environment"])
+@pytest.mark.parametrize(("limit", "how"), [(64, "flag"), (700, "file"), (5000, "environment"), (3000, "flag")])
 def test_h07_the_users_limit_is_seen_on_the_wire_and_grows_once(lab, limit, how):
     flags = ("--max-tokens", str(limit)) if how == "flag" else ()
     if how == "file":
         (lab.folder / "ragstone.toml").write_text(f"[judge]\nmax_tokens = {limit}\n")
-    environ = {"RAGSTONE_MAX_TOKENS": str(limit)} if how == "environment" else {}
+    environ = {"RAGSTONE_MAX_TOKENS": str(limit)} if how == "environment" else None
     done = lab.evaluate([EN, ZH], lambda call: None if limit_of(call) > limit else cut(call), *flags, environ=environ)
     assert done.values() == [1.0, 1.0]
     limits = [limit_of(call) for call in done.server.calls]
@@ -40,8 +39,9 @@ def test_h07_the_users_limit_is_seen_on_the_wire_and_grows_once(lab, limit, how)
     assert done.manifest["judge"]["parameters"]["max_tokens"] == limit
 
 
-@pytest.mark.parametrize("word", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 1.0])
+@pytest.mark.parametrize(
+    ("word", "share"), [("length", 0.0), ("length", 1.0), ("max_tokens", 0.3), ("MAX_TOKENS", 1.0), ("model_length", 0.6)]
+)
 def test_h07_a_cut_reply_is_not_read_even_if_it_looks_whole(lab, word, share):
     def fault(call):
         text = call.good.replace("supported", "not_found") if share == 1 else call.good
@@ -51,8 +51,7 @@ def test_h07_a_cut_reply_is_not_read_even_if_it_looks_whole(lab, word, share):
     assert (done.values(), done.code) == ([1.0, 1.0], 0)
 
 
-@pytest.mark.parametrize("most", [1, 3, 5])
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("most", "language"), [(1, "en"), (3, "zh"), (5, "en"), (6, "zh")])
 def test_h07_work_that_never_fits_is_done_in_parts(lab, most, language):
     row = shared_out("seven", 4, 7, language)
     done = lab.evaluate([row], lambda call: cut(call) if call.kind == CHECKS and len(call.input["claims"]) > most else None)

@@ -82,6 +82,7 @@ TRADITIONAL = told(
 )
 
 
+@pytest.mark.slow
 def test_h16_the_local_judge_finds_claims_in_every_writing(lab):
     rows = {row.id: row for row in (*WRITINGS, TRADITIONAL, EN)}
     command = ["evaluate", str(lab.write(list(rows.values()))), "--out", "run", "--judge", "local", "--metrics", "faithfulness"]

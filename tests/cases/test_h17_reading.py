@@ -52,21 +52,15 @@ def test_h17_a_list_in_a_cell_is_a_list(lab, base, written):
     assert done.values("context_precision") == [1.0]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Lockers are hired out for 6 months at a time.",
-        "[1] Lockers, [2] keys: see the board",
-        "{not json",
-        "a, b; c",
-        "本馆图书借期为30天。",
-    ],
-)
-def test_h17_plain_text_is_one_context_and_said_so(lab, text):
-    done = lab.evaluate([EN], _everything_found, source=write_csv(lab, [row_of(EN, text)]))
-    assert [texts(sample) for sample in samples(done)] == [[text]]
-    assert "retrieved_contexts" in done.err
-    assert "row" in done.err
+PLAIN = ["Lockers are hired out for 6 months at a time.", "[1] Lockers, [2] keys: see the board", "{not json", "a, b; c"]
+PLAIN += ["本馆图书借期为30天。", "one\ntwo", "[draft]"]
+
+
+def test_h17_plain_text_is_one_context_and_said_so(lab):
+    path = write_csv(lab, [row_of(EN, text) for text in PLAIN])
+    done = lab.evaluate([EN], _everything_found, source=path, cli=True)
+    assert [texts(sample) for sample in samples(done)] == [[text] for text in PLAIN]
+    assert f"plain text, taken as one context: {len(PLAIN)} (first: row 1)" in done.err
 
 
 def _everything_found(call):
@@ -97,8 +91,8 @@ def test_h17_an_empty_cell_is_no_context_and_never_letters(lab, cell, expected, 
     ],
     ids=lambda header: header[0],
 )
-@pytest.mark.parametrize(("encoding", "delimiter", "name"), [("utf-8", ",", "r.csv"), ("utf-8-sig", "\t", "r.tsv")])
-def test_h17_the_names_of_other_tools_are_mapped(lab, header, encoding, delimiter, name):
+def test_h17_the_names_of_other_tools_are_mapped(lab, header):
+    encoding, delimiter, name = ("utf-8", ",", "r.csv") if header[0].isascii() else ("utf-8-sig", "\t", "r.tsv")
     rows = [row_of(told, json.dumps(told.row["contexts"], ensure_ascii=False)) for told in (EN, ZH)]
     done = lab.evaluate([EN, ZH], None, source=write_csv(lab, rows, header, encoding, delimiter, name), metrics="all")
     assert done.values() == [1.0, 1.0]
@@ -168,7 +162,7 @@ def test_h17_a_column_missing_in_some_rows_is_a_notice(lab):
     path = lab.folder / "rows.jsonl"
     bare = {name: value for name, value in ZH.row.items() if name != "reference"}
     path.write_text(json.dumps(EN.row) + "\n" + json.dumps(bare, ensure_ascii=False) + "\n", encoding="utf-8")
-    done = lab.evaluate([EN, ZH], None, source=path, metrics="context_recall,faithfulness")
+    done = lab.evaluate([EN, ZH], None, source=path, metrics="context_recall,faithfulness", cli=True)
     assert done.values("context_recall") == [1.0, "missing:reference"]
     assert done.values() == [1.0, 1.0]
     assert "reference" in done.err

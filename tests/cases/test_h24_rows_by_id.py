@@ -31,8 +31,9 @@ def test_h24_replies_in_reverse_order_reach_their_rows(lab, order):
     assert [row["sample_id"] for row in done.scores] == [row.id for row in rows]
 
 
-@pytest.mark.parametrize("refusal", LONG, ids=range(len(LONG)))
-@pytest.mark.parametrize("lost", ["item-1", "item-2", "item-5"])
+@pytest.mark.parametrize(
+    ("refusal", "lost"), list(zip(LONG, ["item-2", "item-1", "item-5", "item-2", "item-3"], strict=True)), ids=range(5)
+)
 def test_h24_one_row_too_long_leaves_the_others_theirs(lab, refusal, lost):
     done = lab.evaluate(FIVE, lambda call: refusal if call.about(lost) else None)
     assert {row.id: done.cell(row.id) for row in FIVE} == {**TRUE, lost: "too_long"}

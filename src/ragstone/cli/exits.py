@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ragstone.errors import RagstoneError
 from ragstone.text import say
@@ -40,6 +41,8 @@ def guarded(action: Callable[[], Any], lang: Language) -> int:
     except BrokenPipeError:
         _silence()
         return PIPE
+    except OSError as error:
+        return _refused(error, lang)
     except Exception as error:
         code = getattr(error, "exit_code", None)
         if not isinstance(code, int):
@@ -50,8 +53,23 @@ def guarded(action: Callable[[], Any], lang: Language) -> int:
 def tell(message: str, code: int) -> int:
     """Print a message on stderr and return the code."""
     if message:
-        print(message, file=sys.stderr, flush=True)
+        whisper(message)
     return code
+
+
+def whisper(message: str, stream: TextIO | None = None) -> None:
+    """Print on stderr, or on `stream`. A full disk or a reader that has gone there must not end a run, nor change its exit code."""
+    with suppress(OSError):
+        print(message, file=stream or sys.stderr, flush=True)
+
+
+def _refused(error: OSError, lang: Language) -> int:
+    """What the system refuses: a file named by the user (wrong), or the output of a command whose work is done (stopped)."""
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return tell(say("cli.system", lang, what=error.filename, reason=reason), WRONG)
+    _silence()
+    return tell(say("cli.output_lost", lang, reason=reason), STOPPED)
 
 
 def usage_text(error: Any, lang: Language) -> str:
@@ -91,4 +109,5 @@ def _broken(error: Exception, lang: Language) -> int:
 
 def _silence() -> None:
     """Python flushes stdout once more at its end; with the reader gone that must go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

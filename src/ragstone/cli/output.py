@@ -24,6 +24,8 @@ def print_document(document: dict[str, Any]) -> None:
     """Print one JSON document in UTF-8, whatever the encoding of the terminal."""
     import orjson
 
+    if sys.stdout is None:  # the caller has closed it, as `print` knows by itself
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()

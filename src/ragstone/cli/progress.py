@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from ragstone.cli.exits import whisper
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class _Log:
             self._tell()
 
     def notice(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        whisper(text, self._stream)
 
     def close(self) -> None:
         if self._last is not None:
@@ -120,7 +121,7 @@ class _Log:
 
     def _tell(self) -> None:
         assert self._last is not None
-        print(sentence(self._last, self._lang), file=self._stream, flush=True)
+        whisper(sentence(self._last, self._lang), self._stream)
         self._told_s, self._last = self._last.elapsed_s, None
 
 

@@ -67,10 +67,11 @@ def parse(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) ->
     if cls is None:
         raise _unknown("metric", name, available())
     known = [f.name for f in fields(cls) if f.name != "text"]
-    for parameter in given:
+    wanted = {**(defaults or {}).get(name, {}), **given}
+    for parameter in wanted:
         if parameter not in known:
             raise _unknown("parameter", parameter, known, metric=name)
-    metric = cls(**{k: _hashable(v) for k, v in {**(defaults or {}).get(name, {}), **given}.items()})
+    metric = cls(**{k: _hashable(v) for k, v in wanted.items()})
     return replace(metric, text="".join(text.split()) if given else name)
 
 
