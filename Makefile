@@ -1,5 +1,6 @@
 # Every target makes .venv and installs what it needs by itself; the second call costs nothing.
-# PYTHON=… names the interpreter, ARGS=… is handed to the tool (make test ARGS="-k cosine").
+# PYTHON=… names the interpreter, ARGS=… is handed to the tool (make test ARGS="-k cosine"),
+# WORKERS=0 runs the tests in one process.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -9,6 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input install -q
 RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 SLOW := $(VENV)/.installed-slow
+WORKERS ?= auto
 PY_FILES := src tests benches .ci
 
 .DEFAULT_GOAL := help
@@ -22,7 +24,7 @@ demo: $(RUNTIME) ## Five metrics on the bundled Chinese and English gold set, of
 	@$(VENV)/bin/ragstone demo $(ARGS)
 
 test: $(DEV) ## All tests but the slow ones
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) $(ARGS)
 
 test-slow: $(SLOW) ## The slow tests: a real model behind a real server, killed processes (downloads about 150 MB once)
 	$(PY) -m pytest -m slow $(ARGS)

@@ -29,7 +29,7 @@ def test_defaults_are_those_of_the_design():
     assert (config.judge.model, config.judge.timeout, config.judge.retries, config.judge.temperature) == (None, 120, 5, 0)
     assert (config.embeddings.batch_size, config.metrics.preset, config.metrics.strictness) == (10, "full", 3)
     assert (config.concurrency, config.repeat, config.seed, config.min_coverage, config.max_cell_mb) == (16, 1, 0, 0.95, 1)
-    assert (config.levels.high, config.levels.middle, config.language, config.lang) == (0.8, 0.5, "auto", None)
+    assert (config.language, config.lang) == ("auto", None)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,6 @@ def test_settings_do_not_change():
         ("[judge]\ntimeout = 0", "ragstone.toml: [judge] timeout = 0: must be a number above 0 and at most 3600"),
         ("[judge]\ntemperature = nan", "ragstone.toml: [judge] temperature = nan: must be a number from 0 to 2"),
         ("[limits]\ntop_k = 0", "ragstone.toml: [limits] top_k = 0: must be a whole number of at least 1"),
-        ("[levels]\nhigh = 0.2", "ragstone.toml: [levels]: middle must not be above high"),
         ("[gate]\nconfidence = 1", "ragstone.toml: [gate] confidence = 1: must be a number of at least 0.5 and below 1"),
         ("[gate]\nno_new_made_up = 'x'", 'ragstone.toml: [gate] no_new_made_up = "x": must be true or false or "any"'),
         ("[[gate.slices]]\nby = 'c'", "ragstone.toml: [gate.slices.0] metric is missing"),

@@ -30,7 +30,7 @@ def test_an_embedder_at_the_judges_address_is_named_without_it() -> None:
     assert "| emb bge-m3 |" in signature(fresh(setup(embedder=Identity("bge-m3", JUDGE.endpoint))))
     local = Identity("local", "local")
     assert "| judge local | emb use-m3 |" in signature(fresh(setup(local, Identity("use-m3", "local"))))
-    assert "| emb use-m3@local |" in signature(fresh(setup(embedder=Identity("use-m3", "local"))))
+    assert "| emb use-m3 |" in signature(fresh(setup(embedder=Identity("use-m3", "local"))))
 
 
 def test_the_smoke_test_notice_is_held_in_words() -> None:

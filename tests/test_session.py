@@ -77,7 +77,7 @@ def test_only_what_is_missing_is_due(tmp_path: Path) -> None:
     finish(run, complete=False)
     again = session(tmp_path / "run", repeats=2)
     again.take(ROWS)
-    due = [(case.sample.id, case.repeat) for case, _, _ in work(again, ROWS, SETUP.metrics, lambda s, r: (_case(s, r), {}))]
+    due = [(case.sample.id, case.repeat) for case, _, _ in work(again, SETUP.metrics, lambda s, r: (_case(s, r), {}))]
     assert due == [("s0", 1), ("s1", 1), ("s2", 0), ("s2", 1)]
     assert again.standing(SETUP.metrics) == 2
     again.close()

@@ -121,6 +121,8 @@ async def evaluate_source(
         driver = Driver(setup.plan, judge, embedder, session, session.counts)
         due = work(session, metrics, _cases(config))
         cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
+        if not cells:
+            tell(say("store.nothing_due", screen_language(), path=out))
         await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
         finish(complete=True)
     except BaseException:

@@ -1,8 +1,8 @@
 """Every setting of ragstone as typed, frozen records: one class a table of `ragstone.toml`, one `Config` for the whole."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 Many = Annotated[tuple[str, ...], Field(strict=False)]
 """Several texts: a list in the file, commas on the command line."""
@@ -91,21 +91,6 @@ class Price(Settings):
     """Completion tokens."""
     cached: float | None = Field(default=None, ge=0)
     """Prompt tokens the endpoint had cached; unset = as `input`."""
-
-
-class LevelSettings(Settings):
-    """`[levels]`: from which mean a metric counts as high or middle, in [0, 1]."""
-
-    high: float = Field(default=0.8, ge=0, le=1)
-    """From here on high."""
-    middle: float = Field(default=0.5, ge=0, le=1)
-    """From here on middle, below it low."""
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.middle > self.high:
-            raise ValueError("levels_order")
-        return self
 
 
 class CollectSettings(Settings):
@@ -218,7 +203,6 @@ class Config(Settings):
     metrics: MetricSettings = MetricSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
     """By model name."""
-    levels: LevelSettings = LevelSettings()
     collect: CollectSettings = CollectSettings()
     gate: GateSettings = GateSettings()
     export: ExportSettings = ExportSettings()

@@ -175,8 +175,6 @@ def _refused(kind: str, place: Place, value: Any, layer: Layer, lang: Language) 
     at = _origin(given, lang) if given else ""
     if kind == "missing":
         return say("config.missing", lang, name=name, at=at)
-    if kind == "value_error":
-        return say("config.levels_order", lang, at=at)
     assert field is not None
     wanted = say("config.allow_table", lang) if table_at(place) is not None and not isinstance(value, Mapping) else allowed(field, lang)
     return say("config.refused", lang, name=name, at=at, value=show_value(value), allowed=wanted)

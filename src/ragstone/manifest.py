@@ -86,8 +86,8 @@ def _judge(judge: dict[str, Any]) -> str:
 
 def _at(who: dict[str, Any], default: dict[str, Any]) -> str:
     endpoint = str(who.get("endpoint") or "")
-    host = urlsplit(endpoint).netloc or endpoint
-    untold = not host or endpoint == default.get("endpoint") or host == who.get("model")
+    host = urlsplit(endpoint).netloc
+    untold = not host or endpoint == default.get("endpoint")
     return str(who.get("model", "?")) + ("" if untold else f"@{host}")
 
 
@@ -96,19 +96,29 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
 
     Fields the old manifest lacks are unknown and cannot differ. Metrics only one side has do not differ.
     """
-    found = []
-    for what, part in (("judge", "judge"), ("embedder", "embedder")):
+    pairs: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+    for part in ("judge", "embedder"):
         before, after = _requested(old.get(part) or {}), _requested(new.get(part) or {})
-        names = {**before, **(after if "requested" in (old.get(part) or {}) else {})}
-        found += [(what, f"{k}={before.get(k)}", f"{k}={after.get(k)}") for k in names if before.get(k) != after.get(k)]
-    for what in ("prompts", "language", "plan", "limits"):
-        if what in old and old[what] != new[what]:
-            found.append((what, str(old[what]), str(new[what])))
+        known = before.keys() | (after.keys() if "requested" in (old.get(part) or {}) else set())
+        pairs.append((part, before, {k: v for k, v in after.items() if k in known}))
+    pairs += [(what, {what: old[what]}, {what: new[what]}) for what in ("language", "plan") if what in old]
+    pairs += [(what, old[what], new[what]) for what in ("prompts", "limits") if what in old]
     for text, metric in (old.get("metrics") or {}).items():
-        other = new["metrics"].get(text)
-        if other and any(metric.get(k) != other[k] for k in ("version", "parameters") if k in metric):
-            found.append((f"metric {text}", str(metric), str(other)))
-    return found
+        if other := new["metrics"].get(text):
+            pairs.append((f"metric {text}", _flat(metric), {k: v for k, v in _flat(other).items() if k in _flat(metric)}))
+    return [(what, *_told_apart(before, after)) for what, before, after in pairs if before != after]
+
+
+def _flat(metric: dict[str, Any]) -> dict[str, Any]:
+    version = {"version": metric["version"]} if "version" in metric else {}
+    return {**version, **(metric.get("parameters") or {})}
+
+
+def _told_apart(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, str]:
+    """Write down what differs, and only that."""
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    first, second = (", ".join(f"{name} {side[name]}" for name in names if name in side) for side in (before, after))
+    return first or "-", second or "-"
 
 
 def _requested(who: dict[str, Any]) -> dict[str, Any]:

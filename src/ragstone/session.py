@@ -116,9 +116,14 @@ class Session:
         return (Sample.read(row) for _, row in read_rows(self.folder / SAMPLES))
 
     def _drop_stale(self, samples: Iterable[Sample], before: dict[str, bytes]) -> None:
-        """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh."""
+        """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh.
+
+        Raises RunFolderError if not one row is left: these are other samples, and the old scores would be lost.
+        """
         now = {s.id: judged_digest(s.to_dict()) for s in samples}
         gone = before.keys() - now.keys()
+        if len(gone) == len(before):
+            raise RunFolderError(say("store.other_samples", screen_language(), path=self.folder, n=len(before)))
         changed = {i for i in before.keys() & now.keys() if before[i] != now[i]}
         for key, rows in (("rows_gone", gone), ("rows_changed", changed)):
             if rows:

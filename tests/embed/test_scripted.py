@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from ragstone.embed.scripted import ScriptedEmbedder
 from ragstone.errors import ConfigError, ScriptError
-from ragstone.judge.base import Identity
 
 
 def embed(embedder, *texts):
@@ -104,7 +103,7 @@ def test_files_merging_and_identity(tmp_path):
         embed(embedder, "甲", "丁")
     merged = ScriptedEmbedder.merge({"cosines": {"甲": {"乙": 0.5}}}, {"cosines": {"甲": {"丙": 0.25}}})
     assert cosines(merged, "甲", "乙", "丙") == [0.5, 0.25]
-    assert merged.identity == Identity("scripted", "scripted")
+    assert (merged.identity.model, merged.identity.endpoint) == ("scripted", "scripted")
     with pytest.raises(ConfigError):
         ScriptedEmbedder.merge({"cosines": {"甲": {"乙": 0.5}}}, {"cosines": {"乙": {"甲": 0.4}}})
     asyncio.run(merged.close())

@@ -7,7 +7,6 @@ import random
 import pytest
 
 from ragstone.errors import ConfigError, ScriptError
-from ragstone.judge.base import Identity
 from ragstone.judge.scripted import ScriptedJudge
 from ragstone.judge.truth import TruthTable
 from ragstone.questions.base import Kind, Question, Reading, ask
@@ -151,8 +150,10 @@ def test_an_empty_list_of_claims_is_an_entry():
     assert reply(ScriptedJudge.from_dict({"claims": {"你好！": []}}), "split_claims", {"text": "你好！"}) == {"claims": []}
 
 
-def test_identity_is_the_same_for_every_table():
-    assert ScriptedJudge.from_dict({}).identity == ScriptedJudge.from_dict(table(ZH)).identity == Identity("scripted", "scripted")
+def test_the_identity_tells_tables_apart():
+    one, other = ScriptedJudge.from_dict({}), ScriptedJudge.from_dict(table(ZH))
+    assert one.identity == ScriptedJudge.from_dict({}).identity != other.identity
+    assert (other.identity.model, other.identity.endpoint, len(other.identity.parameters["table"])) == ("scripted", "scripted", 8)
 
 
 # ------------------------------------------------------------------ shortened texts

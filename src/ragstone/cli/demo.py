@@ -65,7 +65,8 @@ def _open_one(run: Run, summary: Summary, lang: Language) -> None:
     from ragstone.text import say
 
     rows = {str(row["id"]): row for row in run.samples or ()}
-    spoken = [cell for cell in summary.worst if rows[cell.sample_id].get("language") == lang]
+    plain = {i for i, row in rows.items() if row.get("language") == lang and row.get("expected_behavior", "answer") == "answer"}
+    spoken = [cell for cell in summary.worst if cell.sample_id in plain]
     opened = next(cell.sample_id for cell in spoken if cell.metric == "faithfulness" and cell.claims)
     print("\n" + say("cli.demo_opened", lang, sample=opened) + "\n")
     print(sample_page(run, opened, lang))

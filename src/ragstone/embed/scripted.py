@@ -37,6 +37,7 @@ class ScriptedEmbedder:
 
     def __init__(self, table: TruthTable, source: str = "truth table") -> None:
         self._source = source
+        self._identity = Identity(model="scripted", endpoint="scripted", parameters={"table": table.digest})
         self._vectors = Section("vectors", table.vectors, source)
         self._pairs = {_pair(one, other): c for one, row in table.cosines.items() for other, c in row.items()}
 
@@ -59,8 +60,8 @@ class ScriptedEmbedder:
 
     @property
     def identity(self) -> Identity:
-        """The same for every table."""
-        return Identity(model="scripted", endpoint="scripted")
+        """Tells one truth table from another."""
+        return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return vectors with the table's cosines to `texts[0]`, in order; raises ScriptError for an unknown pair."""

@@ -39,7 +39,7 @@ class RawReply:
     """{"prompt_tokens", "completion_tokens", "cached_tokens"}; None when the endpoint does not tell."""
     latency_s: float = 0.0
     attempts: int = 1
-    """HTTP requests this reply took."""
+    """Requests this reply took; 0 where nothing is sent."""
     rate_limits: int = 0
     """How many of them were answered 429."""
 

@@ -44,7 +44,7 @@ class LocalJudge:
         if answer is None:
             raise ConfigError(say("judges.local_kind", screen_language(), kind=question.kind.name))
         reply = await self._embedder.work(lambda: answer(question.input, question.language))
-        return RawReply(text=orjson.dumps(reply).decode(), usage=dict(NO_TOKENS))
+        return RawReply(text=orjson.dumps(reply).decode(), usage=dict(NO_TOKENS), attempts=0)
 
     async def close(self) -> None:
         """End the worker thread, if it is the judge's own."""

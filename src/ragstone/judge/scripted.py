@@ -30,6 +30,7 @@ class ScriptedJudge:
 
     def __init__(self, table: TruthTable, source: str = "truth table") -> None:
         self._source = source
+        self._identity = Identity(model="scripted", endpoint="scripted", parameters={"table": table.digest})
         self._claims = Section("claims", table.claims, source)
         self._checks = Section("checks", table.checks, source)
         self._useful = Section("useful", table.useful, source)
@@ -53,8 +54,8 @@ class ScriptedJudge:
 
     @property
     def identity(self) -> Identity:
-        """The same for every table: what a scripted judge says is no property of a model."""
-        return Identity(model="scripted", endpoint="scripted")
+        """Tells one truth table from another."""
+        return self._identity
 
     async def complete(self, question: Question) -> RawReply:
         """Return the reply the table holds; raises ScriptError if it holds none."""
@@ -70,7 +71,7 @@ class ScriptedJudge:
         answer = answers.get(question.kind.name)
         if answer is None:
             raise ScriptError(say("judges.script_kind", screen_language(), source=self._source, kind=question.kind.name))
-        return RawReply(text=orjson.dumps(answer(question.input, question.language)).decode(), usage=dict(NO_TOKENS))
+        return RawReply(text=orjson.dumps(answer(question.input, question.language)).decode(), usage=dict(NO_TOKENS), attempts=0)
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -15,6 +15,7 @@ A listed text may be shortened to a prefix of at least 12 characters followed by
 """
 
 import difflib
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar, cast
@@ -74,6 +75,11 @@ class TruthTable(Record):
     questions: dict[str, _Questions] = Field(default_factory=dict)
     cosines: dict[str, dict[str, _CosineNumber]] = Field(default_factory=dict)
     vectors: dict[str, _VectorNumbers] = Field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """8 hex digits that change with anything the table says."""
+        return hashlib.sha256(orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
