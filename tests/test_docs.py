@@ -119,7 +119,13 @@ def run_page(page: Path, folder: Path) -> int:
     return ran
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(block.do == "run" for block in blocks(page))], ids=page_name)
+def in_turn(page: Path) -> Any:
+    """The Chinese pages run the same commands once more: they are left to the slow tests."""
+    chinese = page.name.endswith(".zh.md") or "zh" in page.relative_to(ROOT).parts
+    return pytest.param(page, marks=pytest.mark.slow if chinese else (), id=page_name(page))
+
+
+@pytest.mark.parametrize("page", [in_turn(page) for page in PAGES if any(block.do == "run" for block in blocks(page))])
 def test_what_a_page_marks_as_run_works(page, tmp_path):
     assert run_page(page, tmp_path)
 

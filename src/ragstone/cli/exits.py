@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragstone.errors import RagstoneError
+from ragstone.errors import AuthError, EndpointError, RagstoneError
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def guarded(action: Callable[[], Any], lang: Language) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return result if isinstance(result, int) else FINE
+    except (AuthError, EndpointError) as error:
+        return tell(f"{error}\n{say('cli.kept', lang)}", error.exit_code)
     except RagstoneError as error:
         return tell(str(error), error.exit_code)
     except KeyboardInterrupt:

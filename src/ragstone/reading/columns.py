@@ -41,7 +41,7 @@ NEEDED_BY: dict[str, tuple[str, ...]] = {
     "reference": ("context_precision", "context_recall", "answer_correctness"),
     "reference_points": ("context_precision", "context_recall", "answer_correctness"),
     "reference_alternatives": ("context_precision", "context_recall", "answer_correctness"),
-    "reference_contexts": ("keyword_recall",),
+    "reference_contexts": (),
 }
 """Metrics that read a column, for the texts of problems."""
 
