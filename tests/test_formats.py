@@ -139,7 +139,7 @@ def test_cells_may_hold_line_breaks_quotes_and_a_megabyte(tmp_path):
         ("x.csv", b"PK\x03\x04rest", None, "spreadsheet"),
         ("x.parquet", "x", None, "JSONL"),
         ("x.csv", b"PAR1rest", None, "columnar"),
-        ("x.jsonl", gzip.compress(b"{}"), None, "gzip files cannot be read; the formats are .jsonl, .json, .csv and .tsv"),
+        ("x.jsonl", gzip.compress(b"{}", mtime=0), None, "gzip files cannot be read; the formats are .jsonl, .json, .csv and .tsv"),
         ("x.yaml", "a: 1", None, "yaml files cannot be read"),
     ],
 )

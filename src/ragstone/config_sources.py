@@ -144,7 +144,7 @@ def read_value(place: Place, value: Any) -> Any:
         return next((lang for lang in ("zh", "en") if value.lower().startswith(lang)), value)
     try:
         return _READERS[kind](value.strip())
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         return value
 
 

@@ -60,9 +60,14 @@ def tell(message: str, code: int) -> int:
 
 
 def whisper(message: str, stream: TextIO | None = None) -> None:
-    """Print on stderr, or on `stream`. A full disk or a reader that has gone there must not end a run, nor change its exit code."""
+    """Print on stderr, or on `stream`; names out of files cannot move the cursor there.
+
+    A full disk or a reader that has gone must not end a run, nor change its exit code.
+    """
+    from ragstone.cli.plain import safe
+
     with suppress(OSError):
-        print(message, file=stream or sys.stderr, flush=True)
+        print(safe(message), file=stream or sys.stderr, flush=True)
 
 
 def _refused(error: OSError, lang: Language) -> int:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from ragstone.cli.exits import whisper
+from ragstone.cli.plain import safe
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class _Line:
         self._bar.update(self._task, completed=progress.done, total=progress.total, said=sentence(progress, self._lang))
 
     def notice(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True)
+        self._console.print(safe(text), soft_wrap=True)
 
     def close(self) -> None:
         if self._bar is not None:

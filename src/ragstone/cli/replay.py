@@ -19,6 +19,7 @@ def command(
     """Replay a run; the help stands in the catalogue."""
     from ragstone.cli.exits import FAILED, FINE
     from ragstone.cli.help import language_of
+    from ragstone.cli.plain import one_line
     from ragstone.replay import replay
     from ragstone.text import say
 
@@ -29,7 +30,7 @@ def command(
         return FINE
     print(say("cli.replay_changed", said, changed=len(result.changed), cells=result.cells))
     for change in result.changed[:MOST_SHOWN]:
-        print(f"  {change.sample_id}  {change.metric}  {change.repeat}: {_value(change.old)} -> {_value(change.new)}")
+        print(f"  {one_line(change.sample_id)}  {change.metric}  {change.repeat}: {_value(change.old)} -> {_value(change.new)}")
     if len(result.changed) > MOST_SHOWN:
         print(say("cli.replay_more", said, count=len(result.changed) - MOST_SHOWN))
     print(say("cli.replay_written" if write else "cli.replay_hint", said, run=run))

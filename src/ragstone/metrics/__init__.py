@@ -2,12 +2,14 @@
 
 import ast
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import Any
 
 from ragstone.errors import ConfigError
@@ -25,7 +27,8 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
 ENTRY_POINTS = "ragstone.metrics"
 
 
-def available() -> dict[str, type[Metric]]:
+@functools.cache
+def available() -> Mapping[str, type[Metric]]:
     """Return every metric class by name: those of this folder, then those other packages add."""
     found = {cls.name: cls for cls in _shipped()}
     for point in entry_points(group=ENTRY_POINTS):
@@ -34,7 +37,7 @@ def available() -> dict[str, type[Metric]]:
             raise ConfigError(say("metrics.no_metric_class", screen_language(), point=point.name, group=ENTRY_POINTS, value=point.value))
         found.setdefault(cls.name, cls)
     order = {name: i for i, name in enumerate(PRESETS["full"])}
-    return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
+    return MappingProxyType(dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))))
 
 
 def _shipped() -> Iterator[type[Metric]]:
