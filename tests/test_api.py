@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from support.scores import reply_rows, score_rows
 
 import ragstone
 from ragstone.embed.scripted import ScriptedEmbedder
-from ragstone.errors import AuthError, ConfigError, DataError, RunFolderError
+from ragstone.errors import AuthError, ConfigError, DataError, RunFolderError, StoppedError
 from ragstone.judge.base import RawReply
 from ragstone.judge.scripted import ScriptedJudge
 from ragstone.questions.base import Question
@@ -332,3 +333,54 @@ def test_what_a_person_should_know_is_logged_as_a_warning(caplog: pytest.LogCapt
     assert caplog.messages == []
     evaluate([row], preset="full")
     assert any("answer_correctness" in message for message in caplog.messages)
+
+
+def test_what_ended_a_run_is_told_and_not_what_follows_from_it(tmp_path: Path) -> None:
+    def vanish(question: Question, number: int) -> None:
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+
+    counting = judge(vanish)
+    with pytest.raises(StoppedError, match="prompts: No such file"):
+        evaluate(counting=counting, out=tmp_path / "run")
+    assert counting.closed
+
+
+@pytest.mark.parametrize("change", [b"garbage\n", b"", b'{"question": "another", "answer": "a", "contexts": ["c"]}\n'])
+def test_a_source_that_changes_while_the_run_goes_on_changes_nothing(change: bytes, tmp_path: Path) -> None:
+    source = tmp_path / "samples.jsonl"
+    source.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in ROWS))
+    counting = judge(lambda question, number: source.write_bytes(change) and None)
+    settings: dict[str, Any] = {"embeddings": ScriptedEmbedder.from_dict(TRUTH), "metrics": "faithfulness", "concurrency": 1}
+    run = ragstone.evaluate(source, judge=counting, **settings)
+    assert [s.sample_id for s in run.scores] == [row["id"] for row in ROWS]
+    assert {s.status for s in run.scores} <= {"ok", "not_applicable"}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"metrics": 5}, ConfigError, "5 is no metric"),
+        ({"metrics": [None]}, ConfigError, "None is no metric"),
+        ({"metrics": ""}, ConfigError, "no metric is named; there are: faithfulness"),
+        ({"judge": 5}, ConfigError, "5 is no judge"),
+        ({"embeddings": 5}, ConfigError, "5 is no embedder"),
+        ({"samples": None}, DataError, "a list of rows is expected"),
+        ({"samples": SOME[0]}, DataError, "one dict per row"),
+        ({"samples": b"a,b"}, DataError, "a list of rows is expected"),
+    ],
+)
+def test_misuse_is_answered_with_what_to_give_instead(given: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        ragstone.evaluate(**{"samples": SOME, "judge": judge(), "metrics": "faithfulness", **given})
+
+
+def test_rows_may_come_from_a_generator() -> None:
+    run = ragstone.evaluate((row for row in SOME), judge=judge(), metrics="faithfulness")
+    assert len(run.scores) == len(SOME)
+
+
+def test_a_judge_that_says_nothing_at_all_fails_its_cells_only() -> None:
+    run = evaluate(
+        counting=judge(lambda question, number: RawReply() if question.kind.name == "check_claims" else None), metrics="faithfulness"
+    )
+    assert {(s.status, s.reason) for s in run.scores if s.status == "failed"} == {("failed", "empty_reply")}

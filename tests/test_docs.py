@@ -14,6 +14,7 @@ from support.markdown import Block, Command, blocks, inline_commands, words
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GOLD = Path("src") / "ragstone" / "gold"
+MAX_SHOWN = 3000
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -89,7 +90,8 @@ def check_output(command: Command, output: str) -> None:
     rest = flat(output)
     for line in command.shown:
         for piece in filter(None, map(flat, line.split("…"))):
-            assert piece in rest, f"{command.text}: the page shows {piece!r}, the command printed\n{output}"
+            found = piece in rest  # by itself, so that a failure does not show a whole run folder twice
+            assert found, f"{command.text}: the page shows {piece!r}, the command printed\n{output[:MAX_SHOWN]}"
             rest = rest.partition(piece)[2]
 
 

@@ -2,6 +2,7 @@ import codecs
 import csv
 import gzip
 import json
+import os
 
 import pytest
 
@@ -176,7 +177,7 @@ def test_a_wrong_encoding_option(tmp_path):
     assert trouble(odd, encoding="utf-16-le")
 
 
-@pytest.mark.parametrize("name", ["klingon", "hex", "", "a\0b"])
+@pytest.mark.parametrize("name", ["klingon", "hex", "", "a\0b", "idna"])
 def test_an_unknown_encoding(tmp_path, name):
     with pytest.raises(ConfigError, match="is not known"):
         table(write(tmp_path, "x.csv", "a\n1\n"), encoding=name)
@@ -201,3 +202,16 @@ def test_notices_of_a_table(tmp_path):
 def test_a_json_file_of_many_rows(tmp_path):
     path = write(tmp_path, "x.json", json.dumps([{"a": i} for i in range(1000)]))
     assert [row.cells["a"] for row in table(path).rows()] == list(range(1000))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and names differ there")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_the_system_refuses_is_told(tmp_path, lang):
+    loop = tmp_path / "loop.jsonl"
+    loop.symlink_to(loop)
+    for path in (tmp_path / ("x" * 300), loop):
+        ((row, text),) = trouble(path, lang=lang)
+        assert (row, text.split(":")[0].split("：")[0]) == (None, {"en": "the file cannot be read", "zh": "无法读取文件"}[lang])
+    assert trouble(tmp_path / "a\0b", lang="en") == [(None, "the file does not exist")]
+    (tmp_path / "dangling.jsonl").symlink_to(tmp_path / "nowhere")
+    assert "did you mean" not in trouble(tmp_path / "dangling.jsonl")[0][1]

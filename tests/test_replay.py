@@ -1,3 +1,4 @@
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -88,3 +89,11 @@ def test_what_a_replay_needs_is_named(run: Path, tmp_path: Path) -> None:
         replay(run)
     with pytest.raises(RunFolderError):
         replay(tmp_path / "nowhere")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights differ there")
+def test_a_run_that_may_only_be_read_can_be_replayed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run / ".lock").unlink()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert replay(run).changed == []
+    assert not (run / ".lock").exists()

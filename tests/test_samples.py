@@ -475,3 +475,29 @@ def test_everything_fits_when_some_row_has_it():
 def test_a_file_of_failed_rows_is_no_data_error():
     source = scan([{"question": "q", "error": "timeout"}])
     assert fit(source, NEEDS, explicit=True) == (list(NEEDS), [])
+
+
+def test_other_rows_than_those_that_were_checked_are_refused(tmp_path):
+    path = write(tmp_path, "x.jsonl", lines(*({"question": f"q{i}"} for i in range(3))))
+    source = scan(path, lang="en")
+    assert len(list(source)) == 3
+    write(tmp_path, "x.jsonl", lines({"question": "one row, as good as the others"}))
+    with pytest.raises(DataError, match="changed after it was checked"):
+        list(source)
+
+
+@pytest.mark.parametrize("depth", [247, 250, 253, 260, 900])
+def test_what_lies_too_deep_for_a_run_folder_is_refused_before_anything_is_written(depth):
+    nested = "[" * depth + "]" * depth
+    (found,) = problems([{"question": "q", "deep": json.loads(nested)}])
+    assert found.row == 1
+    assert "JSON cannot hold" in found.text
+
+
+@pytest.mark.parametrize("column", ["anything", "contexts", "history", "meta"])
+def test_a_value_that_holds_itself_is_refused(column):
+    loop = [] if column != "meta" else {}
+    loop.append(loop) if column != "meta" else loop.update(a=loop)
+    (found,) = problems([{"question": "q", column: loop}])
+    assert found.row == 1
+    assert "JSON cannot hold" in found.text

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +166,40 @@ def test_a_full_disk_is_told_and_nothing_is_left_half_written(tmp_path: Path) ->
         run.take(rows())
     assert not (tmp_path / "run/samples.jsonl").exists()
     run.close()
+
+
+def test_scores_are_kept_when_the_samples_are_deleted_under_a_run(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_score(score(0))
+    (tmp_path / "run/samples.jsonl").unlink()
+    before = (tmp_path / "run/scores.jsonl").read_bytes()
+    with pytest.raises(StoppedError, match=r"samples\.jsonl was deleted"):
+        run.finish(SETUP, complete=True)
+    finish(run, complete=False)
+    assert (tmp_path / "run/scores.jsonl").read_bytes() == before != b""
+
+
+def test_a_folder_deleted_under_a_run_stops_it_at_the_next_line(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(StoppedError, match=r"scores\.jsonl was deleted"):
+        run.keep_score(score(0))
+    run.close()
+
+
+def test_the_samples_of_a_run_are_those_that_were_taken(tmp_path: Path) -> None:
+    rows = list(ROWS)
+    run = session(tmp_path / "run")
+    run.take(rows)
+    rows.clear()
+    assert list(run.samples()) == ROWS
+    run.close()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "file/below"])
+def test_a_folder_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunFolderError, match=name):
+        session(tmp_path / name)

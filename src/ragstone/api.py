@@ -17,10 +17,10 @@ from typing import Any
 from ragstone import plans
 from ragstone.config import Config, load_config
 from ragstone.embed.base import Embedder
-from ragstone.errors import Interrupted, RagstoneError
+from ragstone.errors import ConfigError, Interrupted, RagstoneError
 from ragstone.judge.base import Judge
 from ragstone.manifest import Setup
-from ragstone.metrics import PRESETS, parse, split_names
+from ragstone.metrics import PRESETS, available, parse, split_names
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
 from ragstone.results import Run, load
@@ -62,12 +62,16 @@ def select(config: Config, source: SampleSource, given: Sequence[str | Metric] =
     """
     named = given or config.metrics.metrics or ()
     found = {m.text: m for item in (named or PRESETS[config.metrics.preset]) for m in _metrics(item, _run_level(config, source))}
+    if not found:
+        raise ConfigError(say("metrics.none_named", screen_language(), known=", ".join(available())))
     needs = {m.text: m.needs + ((m.parameters["against"],) if "against" in m.parameters else ()) for m in found.values()}
     kept, notices = fit(source, needs, explicit=bool(named))
     return Selection(tuple(found[text] for text in kept), tuple(notices))
 
 
 def _metrics(item: str | Metric, run_level: Mapping[str, Mapping[str, Any]]) -> list[Metric]:
+    if not isinstance(item, str | Metric):
+        raise ConfigError(say("metrics.no_metric", screen_language(), value=repr(item)))
     return [item] if isinstance(item, Metric) else [parse(text, run_level) for text in split_names(item)]
 
 
@@ -151,6 +155,9 @@ def backends(
     from ragstone.embed.select import make_embedder
     from ragstone.judge.select import make_judge
 
+    for role, given, needed in (("judge", judge, "complete"), ("embeddings", embedder, "embed")):
+        if given is not None and not (hasattr(given, needed) and hasattr(given, "identity")):
+            raise ConfigError(say(f"judges.no_{role}", screen_language(), value=repr(given)))
     pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
     vectors = embedder or make_embedder(config.embeddings, config.judge, **pace)
     return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
@@ -208,7 +215,7 @@ async def aevaluate(
     **settings: Any,
 ) -> Run:
     """Evaluate samples inside the running event loop; see `evaluate`."""
-    given = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    given = _listed(metrics)
     named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
     config = load_config({**settings, **named}).config
     answering, vectors = backends(
@@ -217,8 +224,7 @@ async def aevaluate(
         judge=None if isinstance(judge, str) else judge,
         embedder=None if isinstance(embeddings, str) else embeddings,
     )
-    rows: Any = samples if isinstance(samples, str | os.PathLike) else list(samples)
-    source = read_samples(rows, config)
+    source = read_samples(samples, config)
     selection = select(config, source, given)
     tell = on_notice or logging.getLogger("ragstone").warning
     for notice in (*source.notices, *selection.notices):
@@ -232,6 +238,13 @@ async def aevaluate(
         return (await ask(out=folder / "run")).in_memory()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listed(metrics: Any) -> list[Any]:
+    """What was given as `metrics`, as a list; what in it is no metric is told by `select`."""
+    if metrics is None:
+        return []
+    return list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
 
 
 def run_sync(main: Coroutine[Any, Any, Run]) -> Run:

@@ -68,8 +68,10 @@ async def _replay(folder: Path, write: bool) -> ReplayResult:
     try:
         records = _Recorded(folder)
         driver = Driver(plans.get(manifest.get("plan", "separate")), _Nobody(), _Nobody(), records)
-        await driver.run(_work(folder, manifest, records), workers=1, total=0)
-        records.close()
+        try:
+            await driver.run(_work(folder, manifest, records), workers=1, total=0)
+        finally:
+            records.close()
         changed = list(records.differing())
         if write and changed:
             write_atomically(folder / SCORES, records.lines())
@@ -105,11 +107,11 @@ class _Recorded:
     def __init__(self, folder: Path) -> None:
         self._path = folder / REPLIES
         self._held = {bytes.fromhex(row["key"]): offset for offset, row in read_rows(self._path, reply_problem)}
-        self._replies = opened(self._path)
         self.stored: dict[tuple[str, str, int], dict[str, Any]] = {}
         for _, row in read_rows(folder / SCORES, score_problem):
             self.stored[row["sample_id"], row["metric"], row.get("repeat") or 0] = row
         self._new: dict[tuple[str, str, int], dict[str, Any]] = {}
+        self._replies = opened(self._path)
 
     def held(self, question: Question) -> dict[str, Any] | None:
         offset = self._held.get(bytes.fromhex(question.key))

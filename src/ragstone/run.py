@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ragstone.embed.base import Embedder
@@ -134,6 +134,8 @@ class Driver:
 
     async def _request(self, question: Question) -> Reply:
         raw = await (self.judge.complete(question) if question.kind.prompted else self._cosines(question))
+        if raw.text is None and raw.error is None:  # a judge of the user's own that says neither
+            raw = replace(raw, error="empty_reply")
         reading = question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
         line = reply_line(question, raw, reading)
         self.counts.add(line)

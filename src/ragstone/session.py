@@ -84,8 +84,12 @@ class Session:
         self._held: dict[bytes, int] = {}
         self._prompts = {path.stem for path in (self.folder / "prompts").glob("*.txt")}
         self._finished: dict[str, set[tuple[str, int]]] = {}
-        for offset, row in read_rows(self._replies.path, reply_problem):
-            self._recall(offset, row)
+        try:
+            for offset, row in read_rows(self._replies.path, reply_problem):
+                self._recall(offset, row)
+        except BaseException:
+            self._replies.close()
+            raise
 
     def _recall(self, offset: int, row: dict[str, Any]) -> None:
         """Only whole, readable replies of an earlier session are used again; the others are asked anew."""
@@ -160,7 +164,10 @@ class Session:
         """Store a reply; the prompt it answers is stored once, first."""
         if question.prompt_hash and question.prompt_hash not in self._prompts:
             folder = self.folder / "prompts"
-            folder.mkdir(exist_ok=True, mode=0o700)
+            try:
+                folder.mkdir(exist_ok=True, mode=0o700)
+            except OSError as bad:
+                raise StoppedError(say("store.cannot_write", screen_language(), path=folder, problem=bad.strerror)) from bad
             write_atomically(folder / f"{question.prompt_hash}.txt", [question.prompt.encode()])
             self._prompts.add(question.prompt_hash)
         self._held[bytes.fromhex(question.key)] = self._replies.append(line)

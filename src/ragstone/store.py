@@ -123,8 +123,10 @@ class Appender:
             return load_row(self.path, offset, file.readline())
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._fd)
+        """Close the file; closing it again does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
 
 def _cut_torn_end(fd: int) -> int:

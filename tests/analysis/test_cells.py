@@ -154,3 +154,9 @@ def test_numbers_as_ids_are_read_as_text():
 def test_a_notice_reads_as_code_and_values():
     assert str(Notice("cells_doubled", (("count", 2), ("file", "x")))) == "cells_doubled: count=2, file=x"
     assert str(Notice("manifest_missing")) == "manifest_missing"
+
+
+@pytest.mark.parametrize("wrong", [{"sample_id": [1]}, {"metric": {"a": 1}}, {"verdicts": 5}, {"verdicts": "x"}])
+def test_a_row_of_the_wrong_shape_is_refused(wrong):
+    with pytest.raises(RowProblem):
+        checked({**row("a", 0.5), **wrong})

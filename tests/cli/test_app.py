@@ -189,3 +189,43 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert not loaded & {"pydantic", "numpy", "aiohttp", "rich", "asyncio", "orjson", "ragstone.types", "ragstone.config"}
+
+
+# ------------------------------------------------------------------ what the system refuses
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+
+
+@FULL
+@pytest.mark.parametrize(("lang", "words"), [("en", "the output could not be written"), ("zh", "输出无法写出")])
+@pytest.mark.parametrize("args", [["metrics"], ["--help"], ["--version"]], ids=" ".join)
+def test_an_output_that_cannot_be_written_is_no_traceback_and_no_result(args, lang, words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ragstone", "--lang", lang, *args], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith(words)
+    assert len(done.stderr.splitlines()) == 1
+
+
+@FULL
+def test_messages_that_cannot_be_written_leave_the_exit_code_alone():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "ragstone", "show", "nowhere"], stderr=full, check=False)
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_file_the_system_refuses_is_named(lang, capsys):
+    def action():
+        raise PermissionError(13, "Permission denied", "runs/a")
+
+    assert guarded(action, lang) == 2
+    err = capsys.readouterr().err
+    assert "runs/a" in err
+    assert "Permission denied" in err
+
+
+def test_a_name_out_of_a_file_cannot_write_on_the_terminal(capsys):
+    assert guarded(lambda: (_ for _ in ()).throw(DataError("\x1b[2Jx", [Problem("\x1b]0;title\x07bad")])), "en") == 2
+    assert "\x1b" not in capsys.readouterr().err

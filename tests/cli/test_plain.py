@@ -81,3 +81,11 @@ def test_a_table_aligns_wide_characters():
 def test_a_name_too_long_for_a_table_stands_on_a_line_of_its_own():
     lines = table([["name", "value"], ["a" * 20, "1"], ["b", "2"]], "lr", 20)
     assert lines == ["name           value", "─" * 20, "a" * 20, " " * 19 + "1", "b                  2"]
+
+
+def test_a_word_of_a_megabyte_is_folded_at_once():
+    # a chunk can be one: text without blanks, base64; work that grows with the square would take minutes here
+    lines = folded("x" * 1_000_000, 80)
+    assert "".join(lines) == "x" * 1_000_000
+    assert {len(line) for line in lines} == {80}
+    assert {width(line) for line in folded("长" * 1000 + "ｗ" * 1000, 21)[:-1]} <= {20, 21}

@@ -69,3 +69,8 @@ def test_python_objects_print_the_same_text() -> None:
 def test_mistakes_are_named_with_the_nearest_right_word(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said.replace("(", r"\(")):
         parse(text)
+
+
+def test_a_parameter_from_the_settings_is_checked_like_one_in_the_text() -> None:
+    with pytest.raises(ConfigError, match="unknown parameter 'depth'"):
+        parse("faithfulness", {"faithfulness": {"depth": 2}})

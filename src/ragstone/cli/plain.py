@@ -71,13 +71,15 @@ def _cell(text: str, columns: int, side: str) -> str:
 
 
 def _pieces(line: str, columns: int) -> list[str]:
-    """A word wider than the line is broken; no text may leave its column."""
-    pieces = []
-    while width(line) > columns:
-        head = _head(line, columns)
-        pieces.append(head)
-        line = line[len(head) :]
-    return [*pieces, line]
+    """A word wider than the line is broken; no text may leave its column. One pass: a chunk may be a single word of a megabyte."""
+    pieces, start, used = [], 0, 0
+    for i, letter in enumerate(line):
+        taken = width(letter)
+        if used + taken > columns and i > start:
+            pieces.append(line[start:i])
+            start, used = i, 0
+        used += taken
+    return [*pieces, line[start:]]
 
 
 def _head(text: str, columns: int) -> str:

@@ -27,7 +27,7 @@ def known_encoding(name: str, lang: Language) -> str:
         ConfigError: Python knows no text encoding of that name.
     """
     try:
-        b"".decode(name, "replace")  # some codecs (idna) are for names, not for files
+        b"x".decode(name, "replace")  # some codecs (idna) are for names, not for files
         "".encode(name)
         return codecs.lookup(name).name.replace("utf-8-sig", "utf-8")
     except (LookupError, ValueError) as error:

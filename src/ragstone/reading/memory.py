@@ -28,9 +28,15 @@ class MemoryTable:
             if isinstance(item, Sample):
                 yield Row(number, _sample_cells(item))
             elif isinstance(item, Mapping):
-                yield Row(number, {str(key): _plain(value) for key, value in item.items()})
+                yield self._row(number, item)
             else:
                 yield Problem(say("samples.not_an_object", self.lang, found=kind_of(item, self.lang)), number)
+
+    def _row(self, number: int, item: Mapping[Any, Any]) -> Row | Problem:
+        try:
+            return Row(number, {str(key): _plain(value) for key, value in item.items()})
+        except RecursionError as error:  # a list that holds itself
+            return Problem(say("samples.bad_unstorable", self.lang, reason=error), number)
 
 
 def memory_table(source: Any, lang: Language) -> MemoryTable:
