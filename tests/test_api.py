@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -287,6 +288,7 @@ def test_ctrl_c_ends_in_order_with_exit_3_and_the_run_goes_on_later(sign: signal
         )
         while len(server.chats) < 8:
             assert process.poll() is None, process.stderr and process.stderr.read()
+            time.sleep(0.01)
         process.send_signal(sign)
         _, stderr = process.communicate(timeout=30)
         assert process.returncode == 3, stderr

@@ -163,6 +163,8 @@ def test_settings_do_not_change():
         ("concurrency = '8'", 'ragstone.toml: concurrency = "8": must be a whole number from 1 to 1000'),
         ("concurrency = true", "ragstone.toml: concurrency = true: must be a whole number from 1 to 1000"),
         ("repeat = 101", "ragstone.toml: repeat = 101: must be a whole number from 1 to 100"),
+        (f"seed = {10**22}", f"ragstone.toml: seed = {10**22}: must be a whole number from 0 to 4294967295"),
+        (f"limit = {10**22}", f"ragstone.toml: limit = {10**22}: must be a whole number from 1 to 1000000000"),
         ("no_cache = 1", "ragstone.toml: no_cache = 1: must be true or false"),
         ("language = 'fr'", 'ragstone.toml: language = "fr": must be one of auto, zh, en'),
         ("judge = 'x'", 'ragstone.toml: judge = "x": must be a table'),
@@ -320,3 +322,7 @@ def test_a_setting_of_a_later_version_is_refused_not_ignored(flags):
 
 def test_a_default_of_a_later_setting_is_fine():
     load_config({"plan": "separate", "no_cache": True, "dry_run": False}, environ={"RAGSTONE_DRY_RUN": "no"})
+
+
+def test_a_value_nested_without_end_is_a_wrong_value():
+    assert problems({"extra_body": "[" * 100_000})[0].endswith('must be a JSON object, e.g. {"top_k": 1}')

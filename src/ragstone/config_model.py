@@ -33,7 +33,7 @@ class JudgeSettings(Settings):
     """Sampling temperature."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Nucleus sampling; unset = not sent."""
-    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+    seed: int | None = Field(default=None, ge=-1, le=2**63 - 1)
     """Sampling seed of the endpoint; unset = not sent."""
     extra_body: dict[str, Any] = Field(default_factory=dict)
     """More keys for the request body, merged at its top level."""
@@ -228,9 +228,9 @@ class Config(Settings):
     """Tokens a minute; unset = no limit."""
     repeat: int = Field(default=1, ge=1, le=100)
     """How often every cell is judged."""
-    limit: int | None = Field(default=None, ge=1, lt=2**63)
+    limit: int | None = Field(default=None, ge=1, le=1_000_000_000)
     """Rows judged, from the first; unset = all."""
-    seed: int = Field(default=0, ge=0, lt=2**63)
+    seed: int = Field(default=0, ge=0, le=2**32 - 1)
     """Seed of everything random in ragstone."""
     no_cache: bool = False
     """Leave the shared reply cache alone."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _PARTS = ("tp", "fp", "fn", "f1", "cosine", "weights")
-_PARTS = ("tp", "fp", "fn", "f1", "cosine", "weights")
 _FLAGS = ("flags", "merged", "duplicates", "inconsistent", "clipped", "unsplit", "behaviour", "best", "against")
 _RULE = "─" * COLUMNS
 
@@ -100,9 +99,9 @@ def _score(row: Row, lang: Language) -> Iterator[str]:
     yield _RULE
     yield from folded(" · ".join(head), COLUMNS)
     detail = row.get("detail") or {}
-    if facts := [f"{name} {_value(detail[name])}" for name in _PARTS if detail.get(name) is not None]:
+    if facts := [f"{say(f'show.part_{name}', lang)} {_value(detail[name])}" for name in _PARTS if detail.get(name) is not None]:
         yield from folded(" · ".join(facts), COLUMNS, "  ")
-    if flags := [f"{name}: {_value(detail[name])}" for name in _FLAGS if detail.get(name)]:
+    if flags := [say(f"show.flag_{name}", lang, value=_value(detail[name])) for name in _FLAGS if detail.get(name)]:
         yield from folded(" · ".join(flags), COLUMNS, "  ")
     for line in row.get("verdicts") or ():
         if isinstance(line, dict):
