@@ -3,6 +3,7 @@
 import ipaddress
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ import pytest
 FOREIGN = ("RAGSTONE_", "OPENAI_", "LANGFUSE_", "LC_")
 FOREIGN_NAMES = {"LANGUAGE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 FOREIGN_NAMES |= {"FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "NO_COLOR", "GITHUB_ACTIONS", "TERMINAL_WIDTH"}
+
+# A shell starts background jobs with SIGINT ignored, and what is ignored here stays ignored in every process a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Deadlines measure the machine, not the code; a CI that draws other examples each time cannot be bisected.
 hypothesis.settings.register_profile("ragstone", deadline=None, derandomize=bool(os.environ.get("CI")))

@@ -501,3 +501,9 @@ def test_a_value_that_holds_itself_is_refused(column):
     (found,) = problems([{"question": "q", column: loop}])
     assert found.row == 1
     assert "JSON cannot hold" in found.text
+
+
+@pytest.mark.parametrize("column", ["question", "标准答案", "response"])
+def test_a_mapping_written_the_wrong_way_round_is_told(tmp_path, column):
+    with pytest.raises(ConfigError, match="swapped"):
+        scan([{"用户提问": "q"}], mapping={"用户提问": column}, lang="en")

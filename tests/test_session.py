@@ -72,6 +72,7 @@ def test_replies_that_failed_are_not_used_again_later_and_are_in_the_same_run(tm
 def test_only_what_is_missing_is_due(tmp_path: Path) -> None:
     run = session(tmp_path / "run", repeats=2)
     run.take(ROWS)
+    run.keep_reply(QUESTION, line())
     run.keep_score(score(0))
     run.keep_score(score(1, value=None, status="failed", reason="timeout"))
     run.keep_score(score(2, value=None, status="failed", reason="interrupted"))
@@ -97,6 +98,7 @@ def _case(row: Sample, repeat: int) -> Any:
 def test_changed_and_lost_rows_are_told_and_lose_their_scores(tmp_path: Path) -> None:
     run = session(tmp_path / "run")
     run.take(ROWS)
+    run.keep_reply(QUESTION, line())
     for i in range(3):
         run.keep_score(score(i))
     finish(run)
@@ -119,6 +121,8 @@ def test_two_writers_are_refused_and_a_failed_start_lets_go(tmp_path: Path) -> N
     run = session(tmp_path / "run")
     with pytest.raises(RunFolderError):
         session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, line())
     run.close()
     (tmp_path / "run/manifest.json").write_text("{broken")
     for _ in range(2):
@@ -203,3 +207,36 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunFolderError, match=name):
         session(tmp_path / name)
+
+
+def test_a_run_that_was_never_answered_starts_over_with_any_setup(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_score(score(0, value=None, status="not_applicable", reason="no_claims"))
+    finish(run, complete=False)
+    other = Setup(Identity("other", "elsewhere"), SETUP.embedder, SETUP.metrics, separate, "zh", {})
+    again = Session(tmp_path / "run", other, {}, repeats=1)
+    again.take([ROWS[0].model_copy(update={"id": "new"})])
+    assert again.standing(SETUP.metrics) == 0
+    assert again.manifest["judge"]["model"] == "other"
+    again.close()
+
+
+def test_a_limited_call_leaves_the_other_rows_as_they_are(tmp_path: Path) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, line())
+    for i in range(3):
+        run.keep_score(score(i))
+    finish(run)
+    quick = session(tmp_path / "run", limited=True)
+    quick.take([ROWS[0].model_copy(update={"answer": "changed"})])
+    assert [case.sample.id for case, _, _ in work(quick, SETUP.metrics, lambda s, r: (_case(s, r), {}))] == ["s0"]
+    assert quick.standing(SETUP.metrics) == 0
+    quick.keep_score(score(0, value=1.0))
+    finish(quick)
+    rows = [orjson.loads(x) for x in (tmp_path / "run/scores.jsonl").read_bytes().splitlines()]
+    assert [(r["sample_id"], r["value"]) for r in rows] == [("s0", 1.0), ("s1", 0.5), ("s2", 0.5)]
+    after = session(tmp_path / "run")
+    assert [s.id for s in after.samples()] == ["s0", "s1", "s2"]
+    after.close()

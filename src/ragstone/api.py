@@ -113,7 +113,7 @@ async def evaluate_source(
         "seed": config.seed,
         "min_coverage": config.min_coverage,
     }
-    session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed)
+    session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed, limited=config.limit is not None)
 
     def finish(*, complete: bool) -> None:
         session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)

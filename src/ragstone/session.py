@@ -3,8 +3,9 @@
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +55,25 @@ _JUDGED = (
 class Session:
     """One writer on one run folder. Knows finished cells and held replies by small keys, never by whole rows."""
 
-    def __init__(self, folder: Path, setup: Setup, facts: dict[str, Any], *, repeats: int, retry_failed: bool = False) -> None:
+    def __init__(
+        self, folder: Path, setup: Setup, facts: dict[str, Any], *, repeats: int, retry_failed: bool = False, limited: bool = False
+    ) -> None:
         """Open or create the folder and take its lock. Nothing is changed before every check has passed.
 
-        Raises RunFolderError if the folder is no run, is locked, or was made with another setup.
+        `limited` = only the first rows of a file are taken: rows of the run that are not among them stay as they are.
+
+        Raises RunFolderError if the folder is no run, is locked, or was made with another setup. A run that was never
+        answered anything (a wrong address, say) holds nothing to protect and starts over with any setup.
         """
         self.folder, self.repeats, self.notices = folder, repeats, list[str]()
-        self._retry_failed = retry_failed
+        self._retry_failed, self._limited = retry_failed, limited
         check_folder(folder)
         existed = folder.exists()
         _create(folder)
         self._lock = FolderLock(folder)
         try:
-            old = read_manifest(folder) if existed else {}
+            self._unanswered = existed and _unanswered(folder)
+            old = read_manifest(folder) if existed and not self._unanswered else {}
             new = manifests.fresh(setup, repeats=repeats, **facts)
             _refuse_other_setup(folder, old, new)
             self.manifest = manifests.continued(old, new) if old else {**_birth(), **new}
@@ -79,6 +86,7 @@ class Session:
     def _open(self) -> None:
         self.counts = Counts()
         self._scores: Appender | None = None
+        self._taken: int | None = None
         self._started = time.monotonic()
         self._replies = Appender(self.folder / REPLIES)
         self._held: dict[bytes, int] = {}
@@ -107,27 +115,33 @@ class Session:
         Rows whose judged text changed lose their scores, rows that are gone leave the run; both are told in `notices`.
         """
         path = self.folder / SAMPLES
-        before = {row["id"]: judged_digest(row) for row in _rows(path)}
+        before = {} if self._unanswered else {row["id"]: judged_digest(row) for row in _rows(path)}
+        now = {s.id: judged_digest(s.to_dict()) for s in samples} if before else {}
         if before:
-            self._drop_stale(samples, before)
-        write_atomically(path, (orjson.dumps(s.to_dict(), option=orjson.OPT_APPEND_NEWLINE) for s in samples))
+            self._drop_stale(before, now)
+        if self._unanswered:
+            (self.folder / SCORES).unlink(missing_ok=True)
+        rest = (row for row in _rows(path) if row["id"] not in now) if before and self._limited else ()
+        rows = chain((s.to_dict() for s in samples), rest)
+        write_atomically(path, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
         write_manifest(self.folder, self.manifest)
+        self._taken = len(now) if before else None
         self._scores = Appender(self.folder / SCORES)
-        self._read_scores()
+        self._read_scores(now if before and self._limited else None)
 
     def samples(self) -> Iterator[Sample]:
         """Yield the samples as they were taken: what becomes of the file they came from does not touch the run."""
-        return (Sample.read(row) for _, row in read_rows(self.folder / SAMPLES))
+        return (Sample.read(row) for _, row in islice(read_rows(self.folder / SAMPLES), self._taken))
 
-    def _drop_stale(self, samples: Iterable[Sample], before: dict[str, bytes]) -> None:
+    def _drop_stale(self, before: dict[str, bytes], now: dict[str, bytes]) -> None:
         """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh.
 
         Raises RunFolderError if not one row is left: these are other samples, and the old scores would be lost.
         """
-        now = {s.id: judged_digest(s.to_dict()) for s in samples}
         gone = before.keys() - now.keys()
         if len(gone) == len(before):
             raise RunFolderError(say("store.other_samples", screen_language(), path=self.folder, n=len(before)))
+        gone = set() if self._limited else gone
         changed = {i for i in before.keys() & now.keys() if before[i] != now[i]}
         for key, rows in (("rows_gone", gone), ("rows_changed", changed)):
             if rows:
@@ -135,8 +149,10 @@ class Session:
         if gone or changed:
             _drop_rows(self.folder / SCORES, gone | changed)
 
-    def _read_scores(self) -> None:
+    def _read_scores(self, among: Container[str] | None) -> None:
         for _, row in read_rows(self.folder / SCORES, score_problem):
+            if among is not None and row["sample_id"] not in among:
+                continue
             cell = (row["metric"], row.get("repeat") or 0)
             cells = self._finished.setdefault(row["sample_id"], set())
             if row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN):
@@ -235,6 +251,12 @@ def check_folder(folder: Path) -> None:
         raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(inside[:3])))
 
 
+def _unanswered(folder: Path) -> bool:
+    """True for a run of ours whose every question is still open."""
+    replies = folder / REPLIES
+    return replies.is_file() and not replies.stat().st_size
+
+
 def set_aside(folder: Path) -> Path | None:
     """Move an existing run out of the way and return where it went; None if there was none."""
     check_folder(folder)
@@ -273,7 +295,7 @@ def _refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) 
     for what, before, after in found:
         kind, _, metric = what.partition(" ")
         lines.append(say("store.differs", lang, path=folder, what=say(f"store.what_{kind}", lang, metric=metric), old=before, new=after))
-    raise RunFolderError("\n".join(lines))
+    raise RunFolderError("\n".join([*lines, say("store.differs_advice", lang)]))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

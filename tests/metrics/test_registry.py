@@ -60,7 +60,8 @@ def test_python_objects_print_the_same_text() -> None:
         ("answer_relevancy(3)", "name=value"),
         ("answer_relevancy(strictness=", "name=value"),
         ("answer_relevancy(strictness=__import__('os'))", "name=value"),
-        ("忠实度", "unknown metric"),
+        ("忠实度数", "unknown metric"),
+        ("faithfulness answer_relevancy", "separated by commas"),
         ("a b", "unknown metric"),
         ("((((", "unknown metric"),
         ("faithfulness(text='x')", "unknown parameter 'text'"),
@@ -74,3 +75,9 @@ def test_mistakes_are_named_with_the_nearest_right_word(text: str, said: str) ->
 def test_a_parameter_from_the_settings_is_checked_like_one_in_the_text() -> None:
     with pytest.raises(ConfigError, match="unknown parameter 'depth'"):
         parse("faithfulness", {"faithfulness": {"depth": 2}})
+
+
+@pytest.mark.parametrize(("title", "name"), [("忠实度", "faithfulness"), ("答案相关性(strictness=1)", "answer_relevancy(strictness=1)")])
+def test_chinese_titles_name_the_same_metrics(title: str, name: str) -> None:
+    assert parse(title) == parse(name)
+    assert parse(title).text == name

@@ -77,4 +77,16 @@ def _say_what_next(folder: Path, lang: Language) -> None:
 
     from ragstone.text import say
 
-    print("\n" + say("cli.demo_next", lang, run=shlex.quote(str(folder))))
+    print("\n" + say("cli.demo_next", lang, command=_called(), run=shlex.quote(str(folder))))
+
+
+def _called() -> str:
+    """What starts ragstone from here: after `make demo` it stands in an environment that is not active."""
+    import shlex
+    import shutil
+    import sys
+
+    if shutil.which("ragstone"):
+        return "ragstone"
+    program = Path(sys.argv[0])
+    return f"{shlex.quote(sys.executable)} -m ragstone" if program.name == "__main__.py" else shlex.quote(str(program))

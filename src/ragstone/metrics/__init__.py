@@ -47,6 +47,11 @@ def _shipped() -> Iterator[type[Metric]]:
                 yield cls
 
 
+def titles() -> dict[str, str]:
+    """Return the metrics by their Chinese titles, under which they may be named too."""
+    return {say(f"metrics.name_{name}", "zh"): name for name in PRESETS["full"]}
+
+
 def split_names(text: str) -> list[str]:
     """Split "a,b(x=1,y=[1,2])" at the commas outside brackets."""
     parts, depth = [""], 0
@@ -66,6 +71,8 @@ def parse(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) ->
     Raises ConfigError with the nearest name for an unknown metric or parameter, and for values out of range.
     """
     name, given = _call(text)
+    if name in titles():
+        return parse(text.replace(name, titles()[name], 1), defaults)
     cls = available().get(name)
     if cls is None:
         raise _unknown("metric", name, available())
@@ -88,7 +95,7 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     name = text.split("(", 1)[0].strip()
-    if name in available():
+    if name in available() or name in titles():
         raise ConfigError(say("metrics.unreadable", screen_language(), text=text))
     raise _unknown("metric", name, available())
 
@@ -97,6 +104,7 @@ def _unknown(what: str, word: str, known: Iterable[str], **where: str) -> Config
     lang, names = screen_language(), list(known)
     close = difflib.get_close_matches(word, names, 1, 0.5)
     hint = say("metrics.nearest", lang, name=close[0]) if close else ""
+    hint = say("metrics.commas", lang) if len(word.split()) > 1 else hint
     listed = ", ".join(names) or say("metrics.none", lang)
     return ConfigError(say(f"metrics.unknown_{what}", lang, name=word, nearest=hint, known=listed, **where))
 

@@ -73,6 +73,8 @@ def resolve_mapping(mapping: Mapping[str, str], lang: Language) -> Columns:
     mapped: dict[str, str] = {}
     for name, column in mapping.items():
         field = _FIELD_OF.get(name.strip().casefold())
+        if field is None and column.strip().casefold() in _FIELD_OF:
+            raise ConfigError(say("samples.map_swapped", lang, name=name, column=column))
         if field is None:
             nearest = get_close_matches(name.casefold(), list(_FIELD_OF), n=1, cutoff=0)[:1]
             raise ConfigError(
