@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import get_args
 
 from ragstone.cli.app import COMMANDS, run
+from ragstone.config.page import settings_page
 from ragstone.metrics import available
 from ragstone.pages import page
-from ragstone.settings_page import settings_page
 from ragstone.types import Language
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

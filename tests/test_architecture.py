@@ -18,7 +18,7 @@ MAX_LINES = 400
 
 GROUND = {"types", "errors", "resources"}
 LANGUAGE = {"language", "sentences", "numerals"}
-WIRE = GROUND | LANGUAGE | {"text", "transport", "config_model", "questions", "judge", "embed"}
+WIRE = GROUND | LANGUAGE | {"text", "transport", "config", "questions", "judge", "embed"}
 MAY_IMPORT = {
     "types": set[str](),
     "errors": {"text", "types"},

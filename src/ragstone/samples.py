@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragstone.citations import strip_citations as strip_sample
-from ragstone.clipping import clip
 from ragstone.errors import DataError, Problem
-from ragstone.formats import Table, open_table
+from ragstone.reading.citations import strip_citations as strip_sample
+from ragstone.reading.clipping import clip
 from ragstone.reading.columns import ALIASES, resolve_mapping
+from ragstone.reading.formats import Table, open_table
 from ragstone.reading.memory import memory_table
 from ragstone.reading.rows import Notes, RowReader, question_id
 from ragstone.reading.survey import build_sample, survey_rows

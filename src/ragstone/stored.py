@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragstone.analysis.cells import RowProblem, checked
-from ragstone.config_model import LimitSettings
+from ragstone.config.model import LimitSettings
 from ragstone.text import say, screen_language
 from ragstone.types import Sample
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from support.server import Server
 
-from ragstone.config_model import EmbeddingsSettings, JudgeSettings
+from ragstone.config.model import EmbeddingsSettings, JudgeSettings
 from ragstone.embed.select import make_embedder
 from ragstone.errors import ConfigError
 

@@ -9,7 +9,7 @@ from support.asking import question
 from support.server import Server
 
 import ragstone.judge.select as module
-from ragstone.config_model import JudgeSettings
+from ragstone.config.model import JudgeSettings
 from ragstone.errors import ConfigError
 from ragstone.judge.select import make_judge
 

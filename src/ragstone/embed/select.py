@@ -10,7 +10,7 @@ from ragstone.judge.select import first_key, installed, judge_key, judge_url, na
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
-    from ragstone.config_model import EmbeddingsSettings, JudgeSettings
+    from ragstone.config.model import EmbeddingsSettings, JudgeSettings
     from ragstone.embed.base import Embedder
     from ragstone.types import Language
 

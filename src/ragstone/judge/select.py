@@ -10,7 +10,7 @@ from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
-    from ragstone.config_model import JudgeSettings
+    from ragstone.config.model import JudgeSettings
     from ragstone.embed.base import Embedder
     from ragstone.judge.base import Judge
     from ragstone.types import Language

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from ragstone.citations import strip_citations
 from ragstone.errors import DataError, Problem
-from ragstone.fingerprints import Fingerprint, gold_row, judged_row
+from ragstone.reading.citations import strip_citations
 from ragstone.reading.columns import ALIASES, misspelt
+from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
 from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns, question_id
 from ragstone.reading.table import Row, Table
 from ragstone.text import say

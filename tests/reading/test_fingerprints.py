@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.fingerprints import Fingerprint, gold_row, judged_row
+from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
 from ragstone.types import Context, Sample
 
 SAMPLE = Sample(id="s", question="问", answer="答", contexts=(Context(text="c", score=0.5),), reference="参考", reference_contexts=("词",))

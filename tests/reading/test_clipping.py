@@ -1,4 +1,4 @@
-from ragstone.clipping import clip
+from ragstone.reading.clipping import clip
 from ragstone.types import Context, Sample
 
 SAMPLE = Sample(

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeGuard, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ragstone.config_model import Config
+from ragstone.config.model import Config
 from ragstone.errors import ConfigError
 from ragstone.metrics import split_names
 from ragstone.text import say

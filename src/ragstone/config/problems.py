@@ -10,7 +10,7 @@ import orjson
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from ragstone.config_sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, table_at
+from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, table_at
 from ragstone.text import say
 from ragstone.types import Language
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from ragstone.errors import ConfigError, DataError, Problem
-from ragstone.formats import open_table
+from ragstone.reading.formats import open_table
 
 MB = 1_000_000
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from ragstone.config import FLAGS, Config, load_config
-from ragstone.config_sources import leaves
+from ragstone.config.sources import leaves
 from ragstone.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragstone.config_model import (
+from ragstone.config.model import (
     CollectSettings,
     Config,
     EmbeddingsSettings,
@@ -21,8 +21,8 @@ from ragstone.config_model import (
     MetricSettings,
     Price,
 )
-from ragstone.config_problems import from_validation, take_secrets, unknown_flag, unknown_variable, unsupported
-from ragstone.config_sources import (
+from ragstone.config.problems import from_validation, take_secrets, unknown_flag, unknown_variable, unsupported
+from ragstone.config.sources import (
     FILE_NAME,
     FLAGS,
     Layer,

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from pydantic.fields import FieldInfo
 
-from ragstone.config_problems import NOT_YET, allowed, show_value
-from ragstone.config_sources import FLAGS, Place, kind_of, leaves, show_place
+from ragstone.config.problems import NOT_YET, allowed, show_value
+from ragstone.config.sources import FLAGS, Place, kind_of, leaves, show_place
 from ragstone.text import say
 from ragstone.types import Language
 

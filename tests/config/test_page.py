@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from ragstone.config_problems import NOT_YET
-from ragstone.config_sources import FLAGS, leaves
-from ragstone.settings_page import IDLE, settings_page
+from ragstone.config.page import IDLE, settings_page
+from ragstone.config.problems import NOT_YET
+from ragstone.config.sources import FLAGS, leaves
 
 
 def rows(page: str) -> dict[tuple[str, str], list[str]]:

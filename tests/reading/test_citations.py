@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.citations import strip_citations
+from ragstone.reading.citations import strip_citations
 from ragstone.types import Citation, Sample
 
 
