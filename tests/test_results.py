@@ -33,6 +33,22 @@ def folder(tmp_path):
     return write
 
 
+# ------------------------------------------------------------------ in one line
+def test_a_run_shows_itself_in_one_line(folder):
+    held = Run.from_scores([*ROWS, {"sample_id": "a", "metric": "mine(k=1)", "value": 0.99999, "status": "ok"}], SAMPLES)
+    assert repr(held) == "Run(in memory, samples=2, faithfulness=0.5, mine(k=1)=0.9999)"
+    assert repr(Run.from_scores(ROWS[1:])) == "Run(in memory, samples=1, faithfulness=None)"
+    path = folder()
+    assert repr(load(path)) == f"Run({str(path)!r}, samples=2, faithfulness=0.5)"
+
+
+def test_a_broken_run_shows_itself_too(folder):
+    shown = repr(load(folder(scores=[{**ROWS[0], "value": 1.5}])))
+    assert shown.startswith("Run(")
+    assert "value is 1.5" in shown
+    assert "\n" not in shown
+
+
 # ------------------------------------------------------------------ what is no run
 @pytest.mark.parametrize(("lang", "words"), [("en", ["is a file", "JSON export"]), ("zh", ["是文件", "JSON 导出"])])
 def test_a_file_is_no_run_folder_yet(lang, words, tmp_path, monkeypatch):

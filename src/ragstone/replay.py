@@ -16,6 +16,7 @@ from ragstone.metrics import parse
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
 from ragstone.questions.base import Question
+from ragstone.results import existing
 from ragstone.run import Driver, Work
 from ragstone.samples import clip
 from ragstone.store import REPLIES, SAMPLES, SCORES, FolderLock, load_row, opened, read_manifest, read_rows, write_atomically
@@ -52,13 +53,13 @@ class ReplayResult:
 def replay(folder: Path, *, write: bool = False) -> ReplayResult:
     """Compute every stored score again from `replies.jsonl`; with `write`, put the new lines in place of the old.
 
-    Raises RunFolderError if the folder lacks what is needed (manifest with metrics, samples, replies, scores).
+    Raises RunFolderError if there is no such folder, or it lacks what is needed (manifest with metrics, samples, replies, scores).
     """
     return asyncio.run(_replay(folder, write))
 
 
 async def _replay(folder: Path, write: bool) -> ReplayResult:
-    manifest = read_manifest(folder)
+    manifest = read_manifest(existing(folder))
     lacking = [name for name in (SAMPLES, REPLIES, SCORES) if not (folder / name).exists()]
     if lacking or not manifest.get("metrics"):
         lacking += [] if manifest.get("metrics") else ["manifest.json (metrics)"]

@@ -34,11 +34,7 @@ def load(path: str | Path) -> Run:
     Raises:
         RunFolderError: there is no such folder, or it holds no scores.
     """
-    folder = Path(path)
-    if folder.is_file():
-        raise RunFolderError(say("results.not_a_folder", screen_language(), path=folder))
-    if not folder.is_dir():
-        raise RunFolderError(say("results.no_such_folder", screen_language(), path=folder))
+    folder = existing(path)
     scores = folder / SCORES
     if not scores.is_file():
         found = sorted(entry.name for entry in folder.iterdir())
@@ -53,6 +49,20 @@ def load(path: str | Path) -> Run:
     if not scores.stat().st_size and not (samples and manifest.get("metrics")):
         raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
     return Run(FileLines(scores), samples, manifest, folder, notices, replies)
+
+
+def existing(path: str | Path) -> Path:
+    """Return the path of a folder that is there.
+
+    Raises:
+        RunFolderError: there is nothing, or a file.
+    """
+    folder = Path(path)
+    if folder.is_file():
+        raise RunFolderError(say("results.not_a_folder", screen_language(), path=folder))
+    if not folder.is_dir():
+        raise RunFolderError(say("results.no_such_folder", screen_language(), path=folder))
+    return folder
 
 
 class Run:
@@ -73,6 +83,16 @@ class Run:
         """What is known of the run; a missing field is unknown."""
         self.path = path
         """The run folder; None for rows held in memory."""
+
+    def __repr__(self) -> str:
+        """One line: where the run is, how many samples it has, and the mean of each metric."""
+        where = repr(str(self.path)) if self.path else "in memory"
+        try:
+            summary = self.summary(worst=0)
+        except (RunFolderError, OSError) as bad:  # a debugger must be able to show a run that is broken
+            return f"Run({where}, {bad})"
+        means = (f"{m.metric}={_rounded(m.mean)}" for m in summary.metrics)
+        return f"Run({', '.join((where, f'samples={summary.samples}', *means))})"
 
     @classmethod
     def from_scores(cls, rows: Iterable[Row | Score], samples: Iterable[Row | Sample] | None = None, manifest: Row | None = None) -> Run:
@@ -287,6 +307,11 @@ def _manifest(path: Path) -> tuple[Row, list[Notice]]:
 
 def _names(metrics: Any) -> list[str]:
     return [str(name) for name in metrics] if isinstance(metrics, dict | list) else []
+
+
+def _rounded(mean: float | None) -> float | None:
+    """Four decimals; 0 and 1 only for what is exactly that."""
+    return mean if mean is None or mean in (0, 1) else min(max(round(mean, 4), 0.0001), 0.9999)
 
 
 def _text(value: Any) -> str | None:

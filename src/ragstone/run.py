@@ -11,21 +11,9 @@ from ragstone.judge.base import Judge, RawReply
 from ragstone.metrics.base import Metric
 from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
+from ragstone.progress import Meter, Progress
 from ragstone.questions.base import Failed, Question, Reading, Reply
 from ragstone.types import Score
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is. `done`, `total` and `failed` count cells (sample x metric x repeat)."""
-
-    done: int
-    total: int
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    failed: int
-    elapsed_s: float
 
 
 @dataclass(slots=True)
@@ -92,27 +80,34 @@ class Driver:
     counts: Counts = field(default_factory=Counts)
     asking: dict[str, asyncio.Task[Reply]] = field(default_factory=dict)
     """Questions on their way: an equal question waits for the same reply."""
+    answered: int = 0
+    """Questions answered in this call, otherwise than from what was held."""
+    judging: int = 0
+    """Questions on their way to the judge; the others go to the embedder."""
 
     async def run(self, work: Iterable[Work], *, workers: int, total: int, on_progress: Callable[[Progress], None] | None = None) -> None:
-        """Run all work, `workers` cases at a time, in the order given. Raises StoppedError when the run must stop."""
-        meter = _Meter(self.counts, total, on_progress)
+        """Run all work, `workers` cases at a time, in the order given. Raises StoppedError when the run must stop.
+
+        `on_progress` is called after every cell, and every few seconds while none ends.
+        """
+        meter = Meter(self, total, on_progress)
         source = iter(work)
         try:
-            await together([self._worker(source, meter) for _ in range(workers)])
+            await together([meter.until_over(together([self._worker(source, meter) for _ in range(workers)])), meter.beat()])
         finally:
             left = list(self.asking.values())
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
-    async def _worker(self, source: Iterator[Work], meter: "_Meter") -> None:
+    async def _worker(self, source: Iterator[Work], meter: Meter) -> None:
         for case, metrics, clipped in source:
             desk = _Desk(self, case)
             await together([self._cell(desk, metric, clipped, meter) for metric in metrics])
             # a run answered wholly from memory would otherwise never let others, or Ctrl-C, have a turn
             await asyncio.sleep(0)
 
-    async def _cell(self, desk: "_Desk", metric: Metric, clipped: dict[str, Any], meter: "_Meter") -> None:
+    async def _cell(self, desk: "_Desk", metric: Metric, clipped: dict[str, Any], meter: Meter) -> None:
         keys: dict[str, None] = {}
         score: Score = await desk.drive(metric.evaluate(desk.case.sample), keys)
         detail = {**score.detail, "clipped": clipped} if clipped and score.status != "failed" else score.detail
@@ -133,12 +128,17 @@ class Driver:
             self.asking.pop(question.key, None)
 
     async def _request(self, question: Question) -> Reply:
-        raw = await (self.judge.complete(question) if question.kind.prompted else self._cosines(question))
+        self.judging += question.kind.prompted
+        try:
+            raw = await (self.judge.complete(question) if question.kind.prompted else self._cosines(question))
+        finally:
+            self.judging -= question.kind.prompted
         if raw.text is None and raw.error is None:  # a judge of the user's own that says neither
             raw = replace(raw, error="empty_reply")
         reading = question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
         line = reply_line(question, raw, reading)
         self.counts.add(line)
+        self.answered += not line.get("from_cache")
         self.records.keep_reply(question, line)
         return Reply(question.key, raw.text, reading, raw.error)
 
@@ -197,24 +197,6 @@ class _Desk:
     async def _meet(self, need: Need) -> tuple[Any | Failed, dict[str, None]]:
         keys: dict[str, None] = {}
         return await self.drive(self.driver.plan.resolve(need, self.case), keys), keys
-
-
-@dataclass(slots=True)
-class _Meter:
-    counts: Counts
-    total: int
-    on_progress: Callable[[Progress], None] | None
-    done: int = 0
-    failed: int = 0
-    started: float = field(default_factory=time.monotonic)
-
-    def tick(self, score: Score) -> None:
-        self.done += 1
-        self.failed += score.status == "failed"
-        if self.on_progress:
-            c = self.counts
-            elapsed = time.monotonic() - self.started
-            self.on_progress(Progress(self.done, self.total, c.requests, c.prompt_tokens, c.completion_tokens, self.failed, elapsed))
 
 
 async def together(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:

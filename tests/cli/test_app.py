@@ -107,7 +107,23 @@ def test_a_language_ragstone_does_not_speak():
         (["evaluate"], "SAMPLES is missing.", "缺少 SAMPLES。"),
         (["evaluate", "x", "--judge"], "The option --judge needs a value.", "选项 --judge 缺少取值。"),
         (["evaluate", "x", "--quiet=1"], "The option --quiet takes no value.", "选项 --quiet 不带取值。"),
-        (["evaluate", "x", "y"], "The command line cannot be read: ", "命令行无法解析："),
+        (
+            ["evaluate", "x", "y", "z"],
+            "There is no place for y z: ragstone evaluate takes SAMPLES.",
+            "多出了 y z。ragstone evaluate 的参数：",
+        ),
+        (["demo", "y"], "There is no place for y: ragstone demo takes no arguments.", "多出了 y。ragstone demo 的参数：无。"),
+        (
+            ["show", "x", "--worst", "-1"],
+            "--worst must be a whole number from 0.\n`ragstone show --help`",
+            "--worst 应为不小于 0 的整数。\n",
+        ),
+        (
+            ["show", "x", "--worst", "ten"],
+            "--worst must be a whole number from 0.\n`ragstone show --help`",
+            "--worst 应为不小于 0 的整数。\n",
+        ),
+        (["show", "x", "--min-coverage", "5"], "--min-coverage must be a number from 0 to 1.", "--min-coverage 应为 0 到 1 之间的数字。"),
         (
             ["metrics", "faithfullness"],
             "There is no metric faithfullness. Did you mean faithfulness?",
@@ -122,6 +138,19 @@ def test_usage_errors_name_the_nearest_and_exit_2(args, en, zh, capsys):
         assert out == ""
         assert err.startswith(text)
         assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    "args", [["--api-key", "s3cret", "demo"], ["evaluate", "x", "--api-key=s3cret"], ["evaluate", "x", "--judge_api_key", "s3cret"]]
+)
+def test_a_key_on_the_command_line_is_told_where_to_go_and_not_repeated(args, lang, capsys):
+    assert run(args, lang, {}) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "RAGSTONE_JUDGE_API_KEY" in err
+    assert "OPENAI_API_KEY" in err
+    assert "s3cret" not in err
 
 
 def test_usage_errors_of_a_process_go_to_stderr_only():

@@ -57,6 +57,16 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(lang, word, cells):
     assert {"runs/a/scores.jsonl", "runs/a/manifest.json", "runs/a/replies.jsonl", "runs/a/samples.jsonl"} <= files()
 
 
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_metrics_left_out_are_told_again_below_the_table(quiet):
+    Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]), encoding="utf-8")
+    command = [sys.executable, "-m", "ragstone", "evaluate", "samples.jsonl", "--judge", "local", "--out", "runs/a", "--lang", "en", *quiet]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=True, timeout=60)
+    above, _, below = done.stdout.partition("plan separate\n")
+    for part in (above, below):
+        assert part.count("context_recall is left out") == part.count("answer_correctness is left out") == (0 if quiet else 1)
+
+
 def test_json_is_one_document_on_stdout_and_nothing_else():
     done = ragstone("evaluate", "samples.jsonl", "--out", "run", *SCRIPTED, "--json", "--quiet", PYTHONIOENCODING="gbk")
     assert done.stderr == ""

@@ -36,6 +36,17 @@ def test_a_run_that_comes_out_the_same(folder, lang, said, capsys):
     assert capsys.readouterr().out == said + "\n"
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_folder_that_does_not_exist_is_told_as_show_tells_it(lang, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    told = set()
+    for command in ("replay", "show"):
+        assert run([command, str(tmp_path / "none")], lang, {}) == 2
+        told.add(capsys.readouterr().err)
+    assert len(told) == 1
+    assert str(tmp_path / "none") in told.pop()
+
+
 def test_a_changed_score_is_told_and_exits_1_and_write_mends_it(folder, capsys):
     scores = folder / "scores.jsonl"
     right = scores.read_bytes()

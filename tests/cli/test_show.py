@@ -85,6 +85,15 @@ def test_nothing_failed(tmp_path, show):
     assert "No cell failed." in show("--failed")[1]
 
 
+def test_nothing_measured_is_no_perfect_score(folder, show):
+    row = {"sample_id": "s1", "metric": "faithfulness", "value": None, "status": "failed", "reason": "timeout"}
+    (folder / "scores.jsonl").write_text(json.dumps(row))
+    (folder / "manifest.json").unlink()
+    assert "No score below 1." not in show()[1]
+    (folder / "scores.jsonl").write_text(json.dumps({**row, "value": 1.0, "status": "ok", "reason": None}))
+    assert "No score below 1." in show()[1]
+
+
 # ------------------------------------------------------------------ --json
 def test_json_is_one_document_on_stdout(show, folder):
     code, out, err = show("--json", "--by", "category", "--worst", "2")
@@ -163,6 +172,11 @@ def test_a_sample_of_a_run_without_texts(show, folder):
         (["leave-day", "--json"], ["no sample leave-day", "leave-days"]),
         (["--cluster", "category"], ["--cluster"]),
         (["--worst", "-1"], ["--worst"]),
+        (["--raw"], ["--raw", "SAMPLE_ID", "`ragstone show --help`"]),
+        (["--raw", "--json"], ["--raw", "SAMPLE_ID"]),
+        (["leave-days", "--worst", "10"], ["--worst", "SAMPLE_ID", "`ragstone show --help`"]),
+        (["leave-days", "--by", "category", "--failed"], ["--by, --failed", "SAMPLE_ID"]),
+        (["leave-days", "--min-coverage", "0.5"], ["--min-coverage", "SAMPLE_ID"]),
         (["--min-coverage", "95"], ["--min-coverage"]),
     ],
 )

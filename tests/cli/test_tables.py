@@ -1,4 +1,5 @@
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ from support.hand_made import MANIFEST, METRICS, ROWS, SAMPLES
 
 from ragstone.cli.chain import chain_diagram
 from ragstone.cli.numbers import metric_label, number, percent
-from ragstone.cli.tables import metric_table, print_summary, slice_table, summary_table, worst_list
+from ragstone.cli.tables import REASONS, metric_table, print_summary, slice_table, summary_table, worst_list
 from ragstone.cli.width import width
 from ragstone.results import Run
 
@@ -170,6 +171,45 @@ def test_slices_without_a_metric_show_a_dash():
 def test_perfect_scores_are_no_worst_ones():
     assert worst_list(Run.from_scores([ok("a", 1.0)]).summary().worst, "en", 10) == ["No score below 1."]
     assert worst_list((), "en", 0) == []
+
+
+def test_a_mean_that_covers_too_little_has_no_level():
+    def level(**limit):
+        summary = Run.from_scores([ok("a", 1.0), failed("b")]).summary(**limit)
+        (row,) = [line for line in summary_table(summary, "en").split("\n") if line.startswith("faithfulness ")]
+        assert summary.metrics[0].level == "high", "documents keep it"
+        return row.split()[-1]
+
+    assert level() == level(min_coverage=0.51) == "–"
+    assert level(min_coverage=0.5) == "high"
+
+
+REASONS_SEEN = ["contexts_missing", "missing:reference", "verdicts 3/6", "collect:timeout", "timeout", "my_own"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "meanings"),
+    [
+        ("en", ["the row has no contexts", "the row lacks", "left some", "collecting the row", "in time"]),
+        ("zh", ["该行没有检索片段", "该行缺少", "漏掉", "采集该行", "未按时"]),
+    ],
+)
+def test_a_reason_is_explained_where_it_stands_first_and_an_unknown_one_is_bare(lang, meanings):
+    metrics = ("faithfulness", "context_recall")
+    rows = [{**failed(str(i), metric), "reason": reason} for i, reason in enumerate(REASONS_SEEN) for metric in metrics]
+    lines = summary_table(Run.from_scores(rows).summary(), lang).split("\n")
+    text = "".join("".join(lines).split())  # a line may break anywhere
+    assert [text.count("".join(meaning.split())) for meaning in meanings] == [1] * len(meanings)
+    assert text.count("my_own1") == 2
+    assert not re.search(r"my_own1[(（]", text)
+    assert all(width(line) <= 80 for line in lines)
+
+
+@LANGUAGES
+def test_every_known_reason_has_a_meaning(lang):
+    rows = [{**failed(word), "reason": word} for word in REASONS]
+    text = "".join(summary_table(Run.from_scores(rows).summary(), lang).split())
+    assert [word for word in REASONS if not re.search(rf"{word}1[(（]", text)] == []
 
 
 def test_low_coverage_is_told_with_its_reasons():

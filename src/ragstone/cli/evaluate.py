@@ -81,6 +81,7 @@ def command(
     dry_run: Annotated[bool, _option("--dry-run", BUDGET)] = False,
 ) -> int:
     """Judge samples; the help stands in the catalogue."""
+    from ragstone.cli.exits import whisper
     from ragstone.cli.help import language_of
     from ragstone.cli.output import show_run
     from ragstone.config import FLAGS, load_config
@@ -90,13 +91,18 @@ def command(
     named = environ.get("RAGSTONE_CONFIG")
     loaded = load_config(given, path=config or (Path(named) if named else None), environ=environ)
     screen = language_of(ctx)
-    run = _judge(samples, _folder(out, screen), loaded, environ, screen, quiet=quiet)
+    run, left_out = _judge(samples, _folder(out, screen), loaded, environ, screen, quiet=quiet)
     summary = run.summary(min_coverage=loaded.config.min_coverage)
     show_run(summary, screen, json=json)
+    for notice in () if quiet else left_out:  # above a long table they are out of sight
+        whisper(notice)
     return verdict(summary, screen)
 
 
-def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool) -> Run:
+def _judge(
+    samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool
+) -> tuple[Run, tuple[str, ...]]:
+    """Return the run, and what was told of metrics that no row can feed."""
     from ragstone.api import backends, evaluate_source, read_samples, run_sync, select
     from ragstone.cli.progress import reporter
 
@@ -110,7 +116,7 @@ def _judge(samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str],
         work = evaluate_source(
             source, selection.metrics, judge, embedder, out=out, config=config, on_progress=report.progress, on_notice=report.notice
         )
-        return run_sync(work)
+        return run_sync(work), selection.notices
 
 
 def _folder(out: Path | None, lang: Language) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperGroup
 
 from ragstone.cli.width import pad, width, wrap
+from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -21,6 +22,19 @@ _NAME_COLUMNS = 26
 
 class Command(TyperCommand):
     """A command whose help comes from the catalogue."""
+
+    allow_extra_args = True  # they are refused here, in the words of the catalogue
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; one too many is refused.
+
+        Raises:
+            ConfigError: there are more arguments than the command takes.
+        """
+        extra: list[str] = super().parse_args(ctx, args)
+        if extra and not ctx.resilient_parsing:
+            raise ConfigError(_too_many(ctx, self, extra))
+        return extra
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, what the command does, its arguments and its options by panel."""
@@ -68,6 +82,14 @@ def _page(ctx: Any, command: Any, lang: Language) -> Iterator[str]:
         rows = [_option_row(param, lang) for param in options if param.rich_help_panel == panel]
         rows += [("--help", say("cli.help", lang))] if panel is None else []
         yield from ("", translated(panel, lang) if panel else say("cli.options", lang), *_table(rows, columns))
+
+
+def _too_many(ctx: Any, command: Any, extra: list[str]) -> str:
+    lang = language_of(ctx)
+    names = [_argument(param) for param in command.params if param.param_type_name == "argument"]
+    taken = " ".join(names) or say("cli.no_arguments", lang)
+    said = say("cli.extra_arguments", lang, extra=" ".join(extra), command=ctx.command_path, arguments=taken)
+    return said + say("cli.see_help", lang, command=ctx.command_path)
 
 
 def _usage(command: Any, arguments: list[Any]) -> Iterator[str]:

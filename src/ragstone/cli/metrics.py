@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,7 +23,23 @@ def command(
 
     said = language_of(ctx)
     known = available()
-    print(_listing(known, said) if name is None else _page(name, list(known), said))
+    if name is None:
+        print(_listing(known, said))
+    else:
+        _print_page(_page(name, list(known), said))
+
+
+def _print_page(markdown: str) -> None:
+    """Formatted on a terminal; Markdown for a pipe or a file."""
+    import sys
+
+    if sys.stdout is None or not sys.stdout.isatty():
+        print(markdown)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(markdown, hyperlinks=False))
 
 
 def _page(name: str, known: list[str], lang: Language) -> str:
@@ -51,7 +67,17 @@ def _listing(known: Mapping[str, type[Metric]], lang: Language) -> str:
         lines.append(f"{name}{title} · {say(f'metrics.side_{cls.side}', lang)}")
         for text in (line, say("cli.needs", lang, columns=_needs(cls, lang))):
             lines += ["    " + part for part in wrap(text, 76)]
-    return "\n".join([*lines, "", say("cli.metrics_next", lang)])
+    return "\n".join([*lines, "", *_presets(lang), "", say("cli.metrics_next", lang)])
+
+
+def _presets(lang: Language) -> Iterator[str]:
+    from ragstone.cli.plain import folded
+    from ragstone.metrics import PRESETS
+    from ragstone.text import say
+
+    yield say("cli.presets", lang)
+    for name, metrics in PRESETS.items():
+        yield from folded(", ".join(metrics), first=f"    {name:<11}")
 
 
 def _words(cls: type[Metric], lang: Language) -> tuple[str, str]:

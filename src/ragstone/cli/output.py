@@ -17,7 +17,7 @@ def show_run(summary: Summary, lang: Language, *, json: bool = False) -> None:
         return
     from ragstone.cli.tables import summary_table
 
-    print(summary_table(summary, lang))
+    print(summary_table(summary, lang), flush=True)  # what is told on stderr afterwards must stand below it
 
 
 def print_document(document: dict[str, Any]) -> None:

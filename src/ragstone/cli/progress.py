@@ -51,7 +51,7 @@ def reporter(lang: Language, *, quiet: bool = False, stream: TextIO | None = Non
 
 
 def sentence(progress: Progress, lang: Language) -> str:
-    """Return progress in words: cells done, requests, tokens, failed, time left."""
+    """Return progress in words: cells done, requests, tokens, failed, time left or who is waited for."""
     return say(
         "progress.line",
         lang,
@@ -82,9 +82,9 @@ def clock(seconds: float) -> str:
 def _left(progress: Progress, lang: Language) -> str:
     if progress.done >= progress.total:
         return say("progress.took", lang, time=clock(progress.elapsed_s))
-    if not progress.done:
-        return say("progress.left", lang, time="–")
-    return say("progress.left", lang, time=clock(progress.elapsed_s / progress.done * (progress.total - progress.done)))
+    if progress.awaited:
+        return say("progress.awaited", lang, host=progress.awaited)
+    return say("progress.left", lang, time="–" if progress.left_s is None else clock(progress.left_s))
 
 
 class _Quiet:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from ragstone.results import Run
     from ragstone.types import Language
 
+WORST_SHOWN = 10
+"""The lowest scores that are listed unless --worst says how many."""
+
 RAW_SHOWN = 160
 """Characters of a failed cell's raw reply in the list of failed cells; the sample's page with --raw has all of it."""
 
@@ -20,7 +23,7 @@ def command(
     ctx: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="show.option_run")],
     sample_id: Annotated[str | None, typer.Argument(metavar="SAMPLE_ID", help="show.option_sample_id")] = None,
-    worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="show.option_worst")] = 10,
+    worst: Annotated[int | None, typer.Option("--worst", metavar="N", min=0, help="show.option_worst")] = None,
     by: Annotated[str | None, typer.Option("--by", metavar="KEY", help="show.option_by")] = None,
     cluster: Annotated[str | None, typer.Option("--cluster", metavar="KEY", help="show.option_cluster")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="show.option_failed")] = False,
@@ -40,11 +43,31 @@ def command(
     screen = screen_language(lang) if lang else language_of(ctx)
     if cluster is not None:
         raise ConfigError(say("show.cluster_later", screen))
+    given = {"--worst": worst is not None, "--by": by is not None, "--failed": failed, "--min-coverage": min_coverage is not None}
+    _refuse_idle([name for name, used in given.items() if used], sample_id, screen, ctx.command_path, raw=raw)
     found = load(run)
     if sample_id is not None:
         _show_sample(found, sample_id, screen, raw=raw, json=json)
     else:
-        _show_run(found, screen, {"by": by, "worst": worst, "min_coverage": min_coverage}, failed=failed, json=json)
+        _show_run(
+            found,
+            screen,
+            {"by": by, "worst": WORST_SHOWN if worst is None else worst, "min_coverage": min_coverage},
+            failed=failed,
+            json=json,
+        )
+
+
+def _refuse_idle(of_the_run: list[str], sample_id: str | None, lang: Language, command: str, *, raw: bool) -> None:
+    """An option that would change nothing is a mistake: the table has its own, and a sample has its own."""
+    from ragstone.errors import ConfigError
+    from ragstone.text import say
+
+    hint = say("cli.see_help", lang, command=command)
+    if sample_id is None and raw:
+        raise ConfigError(say("show.raw_needs_sample", lang) + hint)
+    if sample_id is not None and of_the_run:
+        raise ConfigError(say("show.not_of_a_sample", lang, options=", ".join(of_the_run)) + hint)
 
 
 def _show_sample(run: Run, sample_id: str, lang: Language, *, raw: bool, json: bool) -> None:
@@ -69,7 +92,9 @@ def _show_run(run: Run, lang: Language, wanted: dict[str, Any], *, failed: bool,
         return
     from ragstone.cli.tables import slice_table, summary_table, worst_list
 
-    tail = _failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"])
+    tail = (
+        _failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"] if any(m.n for m in summary.metrics) else 0)
+    )
     parts = ["\n".join(lines) for lines in (slice_table(summary.slices, lang), list(tail)) if lines]
     print("\n\n".join([summary_table(summary, lang), *parts]))
 

@@ -25,7 +25,7 @@ def summary_table(summary: Summary, lang: Language, *, chain: bool = True) -> st
 
     The signature stands on one line, however long, so that it can be searched for and copied.
     """
-    lines = [*_notice(summary, lang), *_heading(summary, lang), "", *metric_table(summary.metrics, lang)]
+    lines = [*_notice(summary, lang), *_heading(summary, lang), "", *metric_table(summary.metrics, lang, summary.min_coverage)]
     lines += [*folded(summary.run.signature or say("show.signature_unknown", lang), 10**6), *_names(summary, lang)]
     lines += _block(_warnings(summary, lang)) + _block(_missing(summary, lang)) + _block(_apart(summary, lang))
     lines += _block(chain_diagram(summary, lang)) if chain else []
@@ -38,14 +38,18 @@ def print_summary(summary: Summary, lang: Language, *, chain: bool = True) -> No
     print(summary_table(summary, lang, chain=chain))
 
 
-def metric_table(metrics: Iterable[MetricSummary], lang: Language) -> list[str]:
-    """Return a line a metric: mean, n/total, failed, not applicable, coverage, bounds, level."""
+def metric_table(metrics: Iterable[MetricSummary], lang: Language, min_coverage: float = 0.0) -> list[str]:
+    """Return a line a metric: mean, n/total, failed, not applicable, coverage, bounds, level.
+
+    A mean that covers less than `min_coverage` gets no level: with every cell measured it might have another.
+    """
     names = ("metric", "mean", "count", "failed", "not_applicable", "coverage", "bounds", "level")
     rows = [[say(f"show.column_{name}", lang) for name in names]]
     for m in metrics:
         low, high = m.bounds
         bounds = number(None) if low is None else f"{number(low)}–{number(high)}"
-        level = say(f"show.level_{m.level}", lang) if m.level else number(None)
+        covered = m.coverage is not None and m.coverage >= min_coverage
+        level = say(f"show.level_{m.level}", lang) if m.level and covered else number(None)
         counts = [f"{m.n}/{m.total}", str(m.failed), str(m.not_applicable), percent(m.coverage)]
         rows.append([metric_label(m.metric, lang), number(m.mean), *counts, bounds, level])
     return table(rows, "lrrrrrrl", COLUMNS)
@@ -141,12 +145,33 @@ def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
 
 
 def _missing(summary: Summary, lang: Language) -> Iterator[str]:
-    found = [m for m in summary.metrics if m.reasons]
+    found, told = [m for m in summary.metrics if m.reasons], set[str]()
     if found:
         yield say("show.missing", lang)
     for m in found:
-        reasons = ", ".join(f"{one_line(reason)} {count}" for reason, count in m.reasons.items())
+        reasons = ", ".join(f"{one_line(reason)} {count}{_why(reason, told, lang)}" for reason, count in m.reasons.items())
         yield from folded(reasons, COLUMNS, f"  {metric_label(m.metric, lang)}: ", indent="    ")
+
+
+def _why(reason: str, told: set[str], lang: Language) -> str:
+    """What a reason means, where it stands for the first time; nothing for one that ragstone does not know."""
+    word = reason.partition(":")[0].partition(" ")[0]
+    if word not in REASONS or word in told:
+        return ""
+    told.add(word)
+    return say("show.why", lang, text=say(f"show.why_{word}", lang))
+
+
+REASONS = frozenset(
+    (
+        *("contexts_missing", "missing", "no_claims", "no_reference_claims", "expected_refusal"),
+        *("expected_clarification", "no_questions", "collect", "interrupted", "timeout"),
+        *("rate_limited", "server_error", "bad_gateway", "connection", "empty_reply"),
+        *("bad_reply", "truncated", "too_long", "blocked", "verdicts"),
+        *("embedding_missing", "embedding_zero", "embedding_dimension"),
+    )
+)
+"""Words that a cell without a value may give; behind some stands a column, a cause or a count."""
 
 
 def _apart(summary: Summary, lang: Language) -> list[str]:

@@ -56,7 +56,7 @@ class HttpEmbedder:
     Raises:
         ConfigError: the address holds a password or is none.
         AuthError: from `embed`; the key, its rights or its balance are refused.
-        EndpointError: from `embed`; wrong address or model, or nothing was ever accepted.
+        EndpointError: from `embed`; wrong address or model, no such API, or nothing was ever accepted.
     """
 
     def __init__(
@@ -248,6 +248,9 @@ class _Batch:
     def body(self) -> bytes:
         self._sent = dict(self._embedder.parameters)
         return self._embedder.body(self._texts)
+
+    def known(self, data: dict[str, Any]) -> bool:
+        return "data" in data
 
     def read(self, data: dict[str, Any]) -> Step:
         self.outcomes = read_vectors(data, len(self._texts))

@@ -46,7 +46,7 @@ class HttpJudge:
         ConfigError: the address holds a password or is none, or extra_body sets a key that is ours.
         AuthError: from `complete`; the key, its rights or its balance are refused.
         EndpointError: from `complete`; wrong address or model, a redirect, an unreachable host, or a first request refused
-            for no known reason.
+            for no known reason or answered by a web page or something else than a chat completion.
     """
 
     def __init__(
@@ -126,6 +126,9 @@ class _Chat:
     def body(self) -> bytes:
         self._sent = self._dialect.shape
         return self._sent.body(self._question, self._limit)
+
+    def known(self, data: dict[str, Any]) -> bool:
+        return "choices" in data
 
     def read(self, data: dict[str, Any]) -> Step:
         completion = read_completion(data)

@@ -59,9 +59,17 @@ def split(text: str, of: str, lang: Language) -> list[dict[str, str]]:
     claims = []
     for sentence in _statements(text):
         for point in _points(sentence, of, lang):
-            piece = point.removeprefix(_MARK[lang])[:ANCHOR]
+            piece = beginning(point.removeprefix(_MARK[lang]), ANCHOR)
             claims.append({"text": point, "anchor": piece} if piece in text else {"text": point})
     return claims
+
+
+def beginning(text: str, most: int) -> str:
+    """Return the first `most` characters, or fewer: no word of ASCII letters and no number is cut, unless nothing else is left."""
+    piece = text[:most]
+    if re.match(r"[!-~]{2}", text[most - 1 : most + 1]):
+        piece = re.sub(r"[!-~]+$", "", piece).rstrip() or piece
+    return piece.rstrip()
 
 
 def unmarked(claim: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragstone.judge.local_claims import beginning
 from ragstone.judge.local_evidence import Embed, Piece, clauses, cosine, nearest, pieces
 from ragstone.text import say
 from ragstone.types import Language
@@ -68,7 +69,7 @@ def _shared(claim: Piece, piece: Piece) -> float:
 
 def _line(verdict: str, why: str, evidence: Piece | None, lang: Language) -> dict[str, Any]:
     found = [] if evidence is None else [evidence.source]
-    quote = "" if evidence is None else evidence.text[:QUOTE]
+    quote = "" if evidence is None else beginning(evidence.text, QUOTE)
     return {"evidence": found, "quote": quote, "reason": say(f"judges.local_{why}", lang), "verdict": verdict}
 
 

@@ -3,15 +3,15 @@
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-from urllib.parse import urlsplit
 
 import aiohttp
 
 from ragstone import __version__
 from ragstone.errors import AuthError, EndpointError, StoppedError
+from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, holds_error, is_page, read_error, read_json
 from ragstone.transport.limiter import Gate, Limiter
@@ -23,6 +23,8 @@ LARGE = 1 << 20
 """Bytes above which aiohttp wants a body as a stream."""
 LARGEST = 64 << 20
 """Bytes of a reply that are read; no judge or embedder has a use for more."""
+PIECE = 120
+"""Characters shown of what came back from something that is no such API."""
 MOST_CHANGES = 20
 """How often one request may be changed and repeated: a guard against servers that refuse in circles."""
 
@@ -62,6 +64,10 @@ class Exchange(Protocol):
 
     def body(self) -> bytes:
         """Return the request as it has to be sent now; called for every try."""
+        ...
+
+    def known(self, data: dict[str, Any]) -> bool:
+        """Return True if the object has the shape of an answer to such a request, whatever it says."""
         ...
 
     def read(self, data: dict[str, Any]) -> Step:
@@ -127,14 +133,14 @@ class Wire:
                 answer = await self._post(url, exchange.body(), exchange.tally)
             if isinstance(answer, Step):
                 return answer
-            step, accepted = self._sort(answer, exchange)
+            step, accepted = self._sort(answer, exchange, url)
             return step
         finally:
             if turn is not None:
                 turn.leave(accepted)
 
     # ------------------------------------------------------------------ one try
-    async def _post(self, url: str, body: bytes, tally: Tally) -> "Answer | Step":
+    async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
         tally.attempts += 1
         self.sent += 1
         began = time.perf_counter()
@@ -176,34 +182,46 @@ class Wire:
         return self._session
 
     # ------------------------------------------------------------------ what an answer means
-    def _sort(self, answer: "Answer", exchange: Exchange) -> tuple[Step, bool]:
+    def _sort(self, answer: Answer, exchange: Exchange, url: str) -> tuple[Step, bool]:
         """Return what follows, and whether the endpoint has accepted the request."""
         status, data = answer.status, read_json(answer.raw)
         if 200 <= status < 300:
             if isinstance(data, dict) and not holds_error(data):
+                if not self.accepted and not exchange.known(data):
+                    raise self._foreign(answer, url)
                 return exchange.read(data), True
             if not isinstance(data, dict):
-                return self._no_object(answer), False
+                return self._no_object(answer, url), False
         if 300 <= status < 400:
-            raise self._stop(EndpointError, "redirected", status=status, target=_host(answer.headers.get("Location")))
+            raise self._stop(EndpointError, "redirected", status=status, target=answer.target)
         error = read_error(status, answer.raw, data, self.endpoint.scrub)
         if error.status in (408, 409, 425, 429) or error.status >= 500:
             return self._passing(error, answer, exchange.tally), False
         return self._refused(error, exchange), False
 
-    def _no_object(self, answer: "Answer") -> Step:
+    def _no_object(self, answer: Answer, url: str) -> Step:
+        # nothing at all, or an object that breaks off, may come of a bad line; anything else comes of a wrong address
+        if not self.accepted and answer.raw.lstrip()[:1] not in (b"", b"{"):
+            raise self._foreign(answer, url)
         if is_page(answer.raw):
             return Step("wait", "bad_gateway", self._page(answer))
         if not answer.raw.strip():
             return Step("wait", "empty_reply")
         return Step("wait", "bad_reply", read_error(answer.status, answer.raw, None, self.endpoint.scrub).message)
 
-    def _page(self, answer: "Answer") -> str:
+    def _foreign(self, answer: Answer, url: str) -> StoppedError:
+        """Stop the run: what answers at this address has never been heard to speak the protocol."""
+        said = read_error(answer.status, answer.raw, None, self.endpoint.scrub).message[:PIECE]
+        hint = "" if self.endpoint.versioned else " " + self.endpoint.say("version_hint")
+        name = "foreign_page" if is_page(answer.raw) else "foreign"
+        return self._stop(EndpointError, name, asked=self.endpoint.scrub(url), status=answer.status, message=said, hint=hint)
+
+    def _page(self, answer: Answer) -> str:
         hint = "" if self.endpoint.versioned else " " + self.endpoint.say("version_hint")
         said = read_error(answer.status, answer.raw, None, self.endpoint.scrub).message
         return self.endpoint.say("page", status=answer.status, message=said) + hint
 
-    def _passing(self, error: ApiError, answer: "Answer", tally: Tally) -> Step:
+    def _passing(self, error: ApiError, answer: Answer, tally: Tally) -> Step:
         """Trouble that waiting may cure."""
         if error.status == 429:
             tally.rate_limits += 1
@@ -275,22 +293,4 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
     return bytes(raw)
 
 
-def _host(location: str | None) -> str:
-    """The host a redirect points to, without what may be secret in the address."""
-    try:
-        parts = urlsplit(location or "")
-    except ValueError:
-        return "?"
-    return parts.netloc.rpartition("@")[2] or parts.path.partition("?")[0] or "?"
-
-
 _WORDS = {408: "timeout", 429: "rate_limited", 502: "bad_gateway", 503: "bad_gateway", 504: "bad_gateway"}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An HTTP response, read to its end."""
-
-    status: int
-    headers: Mapping[str, str]
-    raw: bytes

@@ -1,0 +1,105 @@
+"""How far a call is: what is done, what it has cost, what is left, who is waited for."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragstone.types import Score
+
+if TYPE_CHECKING:
+    from ragstone.run import Counts, Driver
+
+BEAT = 5.0
+"""Seconds after which progress is told though nothing has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far this call is. `done`, `total` and `failed` count cells (sample x metric x repeat), the others what it has asked."""
+
+    done: int
+    total: int
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    failed: int
+    elapsed_s: float
+    left_s: float | None = None
+    """Seconds left at the pace since the start; None until a cell has ended that rests on a reply received in this call."""
+    awaited: str = ""
+    """The host whose first reply has been awaited for some seconds, else empty."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts the cells of one call and tells how far it is."""
+
+    driver: "Driver"
+    total: int
+    on_progress: Callable[[Progress], None] | None
+    done: int = 0
+    free: int = 0
+    """Cells that ended before the first reply came; they tell nothing of the pace."""
+    failed: int = 0
+    started: float = field(default_factory=time.monotonic)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    before: "Counts" = field(init=False)
+    """What earlier calls have cost."""
+
+    def __post_init__(self) -> None:
+        self.before = replace(self.driver.counts)
+
+    def tick(self, score: Score) -> None:
+        """Count a cell that has just ended, and tell."""
+        self.done += 1
+        self.free += not self.driver.answered
+        self.failed += score.status == "failed"
+        self.tell()
+
+    def tell(self) -> None:
+        """Call `on_progress` with how things stand."""
+        if self.on_progress is None:
+            return
+        now, before, elapsed = self.driver.counts, self.before, time.monotonic() - self.started
+        tokens = now.prompt_tokens - before.prompt_tokens, now.completion_tokens - before.completion_tokens
+        self.on_progress(
+            Progress(
+                self.done,
+                self.total,
+                now.requests - before.requests,
+                *tokens,
+                self.failed,
+                elapsed,
+                self._left(elapsed),
+                self._awaited(elapsed),
+            )
+        )
+
+    def _left(self, elapsed: float) -> float | None:
+        paced = self.done - self.free
+        return elapsed / paced * (self.total - self.done) if paced else None
+
+    def _awaited(self, elapsed: float) -> str:
+        if elapsed < BEAT or self.driver.answered or not self.driver.asking:
+            return ""
+        asked = self.driver.judge if self.driver.judging else self.driver.embedder
+        return asked.identity.endpoint.partition("://")[2].partition("/")[0]
+
+    async def until_over(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Await the work; at its end, however it ends, nothing more is told."""
+        try:
+            await work
+        finally:
+            self.over.set()
+
+    async def beat(self) -> None:
+        """Tell every few seconds, whether a cell has ended or not, until the work is over."""
+        while not self.over.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BEAT):
+                    await self.over.wait()
+                    return
+            self.tell()
