@@ -64,6 +64,72 @@ def test_numbers_have_one_spelling(text, found):
     assert numbers(text) == found
 
 
+ENDINGS = [
+    ".",
+    ",",
+    ";",
+    ":",
+    "!",
+    "?",
+    ")",
+    "]",
+    '"',
+    "'",
+    "”",
+    "’",
+    "。",
+    "，",
+    "；",
+    "：",
+    "！",
+    "？",
+    "）",
+    "】",
+    "」",
+    "…",
+    "...",
+    '."',
+    ".)",
+    ".\n",
+]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The support number is 400-800-1234", ["4008001234"]),
+        ("Call 020 7946 0958", ["02079460958"]),
+        ("Call (020) 7946-0958", ["02079460958"]),
+        ("Call +44 20 7946 0958", ["442079460958"]),
+        ("Call +442079460958", ["+442079460958"]),
+        ("Support hotline: 400-800-1234", ["4008001234"]),
+        ("客服电话是400-800-1234", ["4008001234"]),
+        ("值班室 010-6655-1234", ["01066551234"]),
+        ("手机 138-0000-1111", ["13800001111"]),
+        ("as in 2023-2024", ["2023", "2024"]),
+        ("500-800", ["500", "800"]),
+        ("room 120-450", ["120", "450"]),
+        ("on 2024-05-01", ["2024-05-01"]),
+        ("on 2024.5.1", ["2024-05-01"]),
+        ("at 9:30", ["9:30"]),
+        ("早上9:30", ["9:30"]),
+        ("version 3.2.1", ["3.2.1"]),
+        ("1,200.50", ["1200.5"]),
+        ("3万5千", ["35000"]),
+        ("2万5", numbers("2万5")),
+        ("5%", ["5%"]),
+        ("on 1 May 2024", ["2024-05-01"]),
+        ("-5", ["-5"]),
+        ("twenty-five", ["25"]),
+    ],
+)
+def test_what_ends_a_sentence_changes_no_number(text, found, ending):
+    found = [number.lstrip("+") for number in found]
+    assert [number.lstrip("+") for number in numbers(text + ending)] == found
+    assert [number.lstrip("+") for number in numbers(f"{text}{ending} Next")] == found
+
+
 @pytest.mark.parametrize(
     "text",
     ["万一停电", "十分重要", "千万不要", "一般情况", "提供一个证明", "one should know", "第一，检查电源", "统一办理", "no number here"],

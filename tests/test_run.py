@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from support.needs import sample
 
+from ragstone import progress
 from ragstone.judge.base import Identity, RawReply
 from ragstone.metrics.faithfulness import Faithfulness
 from ragstone.plans import separate
 from ragstone.plans.base import Case
+from ragstone.progress import Progress
 from ragstone.questions.base import Question, Reading
-from ragstone.run import Counts, Driver, Progress, Work, partial, together
+from ragstone.run import Counts, Driver, Work, partial, together
 from ragstone.types import Score
 
 
@@ -121,6 +123,57 @@ async def test_progress_counts_cells_up_to_the_total() -> None:
     await drive(Echo(), "甲", "乙", "丙", on_progress=seen.append)
     assert [(p.done, p.total, p.failed) for p in seen] == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
     assert seen[-1].requests >= 8
+
+
+async def test_progress_tells_what_this_call_has_asked() -> None:
+    seen: list[Progress] = []
+    counts = Counts(requests=900, prompt_tokens=5000, completion_tokens=70)
+    await Driver(separate, judge := Echo(), judge, Memory(), counts).run(work("甲"), workers=1, total=1, on_progress=seen.append)
+    assert (seen[-1].requests, seen[-1].prompt_tokens, seen[-1].completion_tokens) == (3, 7, 2)
+    assert counts.requests == 903
+
+
+class Silent(Echo):
+    """Answers nothing before it is told to."""
+
+    identity = Identity("silent", "https://judge.example:8000/v1")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.speak = asyncio.Event()
+
+    async def complete(self, question: Question) -> RawReply:
+        await self.speak.wait()
+        return await super().complete(question)
+
+
+async def test_nothing_is_said_of_the_time_left_while_the_first_reply_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BEAT", 0.01)
+    judge, seen = Silent(), []
+
+    def hear(told: Progress) -> None:
+        seen.append(told)
+        if told.awaited:
+            judge.speak.set()
+
+    async with asyncio.timeout(10):  # the blank answer needs no reply: it tells nothing of the pace
+        await drive(judge, "", "甲", "乙", on_progress=hear)
+    waiting = next(told for told in seen if told.awaited)
+    assert (waiting.done, waiting.left_s, waiting.awaited) == (1, None, "judge.example:8000")
+    assert (seen[0].done, seen[0].left_s) == (1, None)
+    second = next(told for told in seen if told.done == 2)
+    assert second.left_s == pytest.approx(second.elapsed_s)
+    assert (seen[-1].done, seen[-1].left_s, seen[-1].awaited) == (3, 0.0, "")
+
+
+async def test_a_listener_that_fails_between_cells_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BEAT", 0.01)
+
+    def fail(told: Progress) -> None:
+        raise KeyError(told.awaited)
+
+    with pytest.raises(KeyError):
+        await drive(Silent(), "甲", on_progress=fail)
 
 
 async def test_the_first_failure_stops_the_others_and_is_raised_as_it_is() -> None:

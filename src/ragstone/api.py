@@ -23,8 +23,9 @@ from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, available, parse, split_names
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
+from ragstone.progress import Progress
 from ragstone.results import Run, load
-from ragstone.run import Driver, Progress
+from ragstone.run import Driver
 from ragstone.samples import SampleSource, clip, fit, scan
 from ragstone.session import Session, set_aside, work
 from ragstone.text import say, screen_language

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragstone.types import Score
 
@@ -46,6 +46,7 @@ class Meter:
     failed: int = 0
     started: float = field(default_factory=time.monotonic)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once nothing more is to be told."""
     before: "Counts" = field(init=False)
     """What earlier calls have cost."""
 
@@ -88,15 +89,8 @@ class Meter:
         asked = self.driver.judge if self.driver.judging else self.driver.embedder
         return asked.identity.endpoint.partition("://")[2].partition("/")[0]
 
-    async def until_over(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Await the work; at its end, however it ends, nothing more is told."""
-        try:
-            await work
-        finally:
-            self.over.set()
-
     async def beat(self) -> None:
-        """Tell every few seconds, whether a cell has ended or not, until the work is over."""
+        """Tell every few seconds, whether a cell has ended or not, until all is over."""
         while not self.over.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(BEAT):

@@ -93,12 +93,18 @@ class Driver:
         meter = Meter(self, total, on_progress)
         source = iter(work)
         try:
-            await together([meter.until_over(together([self._worker(source, meter) for _ in range(workers)])), meter.beat()])
+            await together([self._workers(source, meter, workers), meter.beat()])
         finally:
             left = list(self.asking.values())
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+
+    async def _workers(self, source: Iterator[Work], meter: Meter, workers: int) -> None:
+        try:
+            await together([self._worker(source, meter) for _ in range(workers)])
+        finally:
+            meter.over.set()
 
     async def _worker(self, source: Iterator[Work], meter: Meter) -> None:
         for case, metrics, clipped in source:

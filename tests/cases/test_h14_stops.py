@@ -19,6 +19,8 @@ STOPS = {
     "429 balance": (error(429, "You exceeded your current quota", code="insufficient_quota"), "RAGSTONE_JUDGE_API_KEY"),
     "429 zh": (error(429, "余额不足或无可用资源包,请充值。", code="1113"), "RAGSTONE_JUDGE_API_KEY"),
     "200 key": (Answer(200, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}), "RAGSTONE_JUDGE_API_KEY"),
+    "200 page": (Answer(200, b"<html><title>Welcome</title></html>", {"Content-Type": "text/html"}), "--base-url"),
+    "200 json": (Answer(200, {"status": "ok"}), "--base-url"),
     "302": (Answer(302, b"", {"Location": "https://login.example.com/?next=x"}), "--base-url"),
 }
 

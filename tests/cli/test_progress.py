@@ -3,11 +3,11 @@ import io
 import pytest
 
 from ragstone.cli.progress import clock, reporter, sentence, short
-from ragstone.run import Progress
+from ragstone.progress import Progress
 
 
-def at(done: int, elapsed_s: float, total: int = 10, failed: int = 0) -> Progress:
-    return Progress(done, total, 7 * done, 1000 * done, 234 * done, failed, elapsed_s)
+def at(done: int, elapsed_s: float, total: int = 10, failed: int = 0, left_s: float | None = None, awaited: str = "") -> Progress:
+    return Progress(done, total, 7 * done, 1000 * done, 234 * done, failed, elapsed_s, left_s, awaited)
 
 
 class Terminal(io.StringIO):
@@ -19,11 +19,16 @@ class Terminal(io.StringIO):
     ("progress", "en", "zh"),
     [
         (
-            at(3, 6.0, failed=1),
+            at(3, 6.0, failed=1, left_s=14.0),
             "3/10 cells · 21 requests · 3.70k tokens · 1 failed · 0:14 left",
             "3/10 项 · 请求 21 · token 3.70k · 失败 1 · 剩余 0:14",
         ),
         (at(0, 1.0), "0/10 cells · 0 requests · 0 tokens · 0 failed · – left", "0/10 项 · 请求 0 · token 0 · 失败 0 · 剩余 –"),
+        (
+            at(0, 6.0, awaited="api.example:8000"),
+            "0/10 cells · 0 requests · 0 tokens · 0 failed · waiting for the first reply from api.example:8000",
+            "0/10 项 · 请求 0 · token 0 · 失败 0 · 正在等待 api.example:8000 的首次答复",
+        ),
         (
             at(10, 75.0),
             "10/10 cells · 70 requests · 12.3k tokens · 0 failed · took 1:15",

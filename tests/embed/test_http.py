@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.asking import KEY, embedder
-from support.server import HANG, Answer, Seen, Server, embed, refuse, vector, vectors
+from support.server import HANG, PAGE, Answer, Seen, Server, embed, refuse, vector, vectors
 
 import ragstone.embed.http as module
 from ragstone.errors import AuthError, ConfigError, EndpointError
@@ -175,6 +175,10 @@ async def test_half_a_surrogate_does_not_lose_the_batch() -> None:
         (refuse(404), EndpointError, r"\[embeddings\] base_url"),
         (refuse(400, "The model `e-1` does not exist"), EndpointError, r"\[embeddings\] model"),
         (refuse(400, "odd in every way"), EndpointError, "odd in every way"),
+        (PAGE, EndpointError, r"/v1/embeddings sent a web page .*: Welcome\n.*\[embeddings\] base_url .* usually ends in /v1"),
+        (Answer(body={"status": "ok"}), EndpointError, r"something else .*\n.* usually ends in /v1"),
+        (Answer(body={"embeddings": [[1.0]]}), EndpointError, "something else"),
+        (Answer(body=[[1.0]]), EndpointError, "something else"),
     ],
 )
 async def test_what_would_fail_every_request_stops_the_run(answer: Answer, kind: type[Exception], word: str) -> None:

@@ -263,8 +263,9 @@ async def test_some_refusals_are_this_questions_own_and_never_retried(answer: An
 )
 async def test_passing_trouble_is_waited_out_and_named_when_it_stays(answer: Answer, word: str) -> None:
     waits = Waits()
-    reply, _, _ = await ask_one([answer, answer, GOOD], sleep=waits)
-    assert (reply.error, reply.attempts, len(waits)) == (None, 3, 2)
+    if answer is not PAGE:  # before anything was accepted, a page under HTTP 200 is a wrong address
+        reply, _, _ = await ask_one([answer, answer, GOOD], sleep=waits)
+        assert (reply.error, reply.attempts, len(waits)) == (None, 3, 2)
     first = [GOOD, answer]  # the endpoint is known to work, so that trouble is this question's alone
     async with Server(first) as server:
         asked = judge(server.url, retries=2)
@@ -343,6 +344,49 @@ async def test_what_would_fail_every_request_stops_the_run_at_once(answer: Answe
     assert len(server.seen) == 1
     assert KEY not in text
     assert "pw" not in text
+
+
+FOREIGN = [
+    (PAGE, "Welcome"),
+    (Answer(200, b"\n<?xml version='1.0'?><status>up</status>"), "up"),
+    (Answer(body={"status": "ok", "version": "1.2"}), '"version":"1.2"'),
+    (Answer(body={}), "{}"),
+    (Answer(body={"content": [{"type": "text", "text": "hi"}], "role": "assistant"}), '"role":"assistant"'),
+    (Answer(body=["models"]), '["models"]'),
+    (Answer(body="pong"), "pong"),
+    (Answer(body=b"service is running"), "service is running"),
+    (Answer(body=b'data: {"choices":[]}\n\ndata: [DONE]'), "[DONE]"),
+]
+
+
+@pytest.mark.parametrize(("answer", "piece"), FOREIGN)
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", ("usually ends in /v1", "OpenAI-compatible")), ("zh", ("通常以 /v1 结尾", "OpenAI 兼容"))]
+)
+async def test_an_address_where_something_else_answers_stops_the_run_at_once(answer: Answer, piece: str, lang: str, words: Any) -> None:
+    text, server = await stopped([answer], lang=lang)
+    for word in ("EndpointError", f"{server.url}/chat/completions", "[judge] base_url (--base-url)", "m-1", "sk-…Vd", piece, *words):
+        assert word in text
+    assert ("web page" in text or "网页" in text) == answer.raw.lstrip().startswith(b"<")
+    assert len(server.seen) == 1
+
+
+async def test_only_a_piece_of_what_came_back_is_shown_and_a_missing_version_told() -> None:
+    async with Server([Answer(200, b"<html><p>" + b"long " * 99)]) as server:
+        text, _ = await stopped([], url=server.url.removesuffix("/v1"))
+    assert text.count("long") == 24
+    assert f"many servers want {server.url}." in text
+
+
+async def test_a_page_after_trouble_stops_the_run_too_but_never_after_an_accepted_request() -> None:
+    text, server = await stopped([refuse(502, b"<html>down</html>"), PAGE])
+    assert ("web page" in text, len(server.seen)) == (True, 2)
+    async with Server([GOOD, Answer(body={"status": "ok"})]) as server:
+        asked = judge(server.url)
+        await asked.complete(question("first"))
+        reply = await asked.complete(question())
+        await asked.close()
+    assert reply.error == "bad_reply"
 
 
 async def test_texts_are_bilingual_and_a_missing_key_or_version_is_told() -> None:
@@ -435,6 +479,23 @@ async def test_an_echoed_key_appears_nowhere(echo: Answer, first: bool, caplog: 
         await asked.close()
     assert all(s.headers["Authorization"] == f"Bearer {KEY}" for s in server.seen)
     assert KEY not in repr(told) + "".join(map(str, told)) + caplog.text
+
+
+OTHER = "sk-proj-4fQ9xLm2RtBz7wKd"
+
+
+@pytest.mark.parametrize("api_key", [None, KEY])
+async def test_a_key_of_somebody_else_is_masked_in_messages_but_not_in_the_judges_own_words(api_key: str | None) -> None:
+    async with Server([say(f'{{"claims":["{OTHER}"]}}'), refuse(500, f"upstream key {OTHER} failed")]) as server:
+        asked = judge(server.url, api_key, retries=0)
+        spoken = await asked.complete(question("first"))
+        failed = await asked.complete(question())
+        await asked.close()
+    assert spoken.text == f'{{"claims":["{OTHER}"]}}'
+    assert failed.message == "upstream key sk-… failed"
+    text, _ = await stopped([refuse(401, f"Incorrect API key provided: {OTHER}.")], api_key=api_key)
+    assert OTHER[:8] not in text
+    assert "Incorrect API key provided: sk-…" in text
 
 
 async def test_cancelling_leaves_nothing_behind() -> None:

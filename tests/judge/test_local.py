@@ -187,6 +187,54 @@ def test_checks(reply, language, contexts, claim, verdict, evidence):
     assert len(line["quote"]) <= 30
 
 
+DIALLED = [
+    "The support number is 400-800-1234.",
+    "Support hotline: 400-800-1234.",
+    "Call 020 7946 0958.",
+    "Call +44 20 7946 0958!",
+    "The desk opens at 9:30: nobody is there before.",
+    "Ask for part 120-450, then sign.",
+    "客服电话是400-800-1234.",
+    "客服电话是400-800-1234。",
+    "客服热线：400-800-1234.",
+    "值班室电话为 010-6655-1234，夜间有人接听.",
+]
+
+
+@pytest.mark.parametrize("text", DIALLED)
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_an_answer_that_is_its_context_is_supported(reply, language, text):
+    claims = reply("split_claims", {"of": "answer", "question": "", "text": text}, language)["claims"]
+    asked = {"contexts": numbered(text), "claims": [{"id": i, "text": claim["text"]} for i, claim in enumerate(claims, 1)]}
+    lines = reply("check_claims", asked, language)["verdicts"]
+    assert lines
+    assert [line["verdict"] for line in lines] == ["supported"] * len(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "beginning"),
+    [
+        ("Second-year staff receive 12 days", "Second-year staff"),
+        ("Each passes receives 12 days", "Each passes receives"),
+        ("Eight letters or 400-800-1234", "Eight letters or"),
+        ("Short", "Short"),
+        ("Donaudampfschifffahrtsgesellschaft", "Donaudampfschifffahr"),
+        ("未使用的年假不得结转至次年，也不得折算成工资或者转让", "未使用的年假不得结转至次年，也不得折算成"),
+        ("外出办公的员工须先行安装好公司 VPN客户端", "外出办公的员工须先行安装好公司 VPN客"),
+        ("外出办公的员工须先行安装好公司的GlobalConnect", "外出办公的员工须先行安装好公司的"),
+    ],
+)
+def test_a_beginning_cuts_no_word_and_no_number(text, beginning):
+    assert local_claims.beginning(text, 20) == beginning
+
+
+def test_anchors_and_quotes_end_where_a_word_does(reply):
+    text = "Second-year employees everywhere receive twelve additional days."
+    (claim,) = reply("split_claims", {"of": "answer", "question": "", "text": text})["claims"]
+    (line,) = reply("check_claims", {"contexts": numbered(text), "claims": [{"id": 1, "text": text}]})["verdicts"]
+    assert (claim["anchor"], line["quote"]) == ("Second-year", "Second-year employees")
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(13, 10**7), st.sampled_from(ZH + EN))
 def test_a_number_that_no_context_holds_is_never_supported(loop, judge, number, context):

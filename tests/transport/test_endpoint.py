@@ -66,6 +66,46 @@ def test_a_key_is_masked_wherever_it_is_echoed(key: str, text: str, scrubbed: st
     assert Key(key, "X").scrub(text) == scrubbed
 
 
+@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("Incorrect API key provided: sk-proj-a1B2c3D4e5F6.", "Incorrect API key provided: sk-…."),
+        ("bad sk-ant-api03-xyzxyzxyz_-Q, retry", "bad sk-…, retry"),
+        ("key sk-9Qx7************k4Vd", "key sk-…"),
+        ("Authorization: Bearer abc123.def/456+7==", "Authorization: Bearer …"),
+        ("bearer abcdefghijklmnopqrstuvwx", "bearer …"),
+        ("gsk_1234567890abcdefghij and hf_abcdefghij0123456789", "gsk_… and hf_…"),
+        ("AIzaSyA1234567890abcdefghijklmnopqrstuv", "AIza…"),
+        ("LTAI5tAbCdEfGh1234567890", "LTAI…"),
+        ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl expired", "token … expired"),
+        ("无效的密钥：0123456789abcdef0123456789abcdef.AbCdEfGh01234567", "无效的密钥：…"),
+        ("access key 0123456789abcdef0123456789abcdef is wrong", "access key … is wrong"),
+        ("令牌为 7f3c1a52-0b9e-4d56-8a11-3c5e9d2f7b60，已过期", "令牌为 …，已过期"),
+        ("seen aB3" + "xY7z" * 12, "seen …"),
+    ],
+)
+def test_what_looks_like_a_key_is_masked_whatever_key_is_set(key: str | None, text: str, scrubbed: str) -> None:
+    assert endpoint("https://host/v1", key).scrub(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Missing bearer authentication in header",
+        "max_tokens is too large: 32768 token limit",
+        "hf_overrides, task-oriented and top_k_sampling are not supported",
+        "request 7f3c1a52-0b9e-4d56-8a11-3c5e9d2f7b60 failed, id chatcmpl-9QxLmZr2TbWk4VdQxLmZr2Tb",
+        "The model `Qwen2.5-72B-Instruct-GPTQ-Int4-long-context-preview-2024` does not exist",
+        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+        "令牌数超过 8192，请缩短输入",
+        "https://api.example.com/v1/chat/completions",
+    ],
+)
+def test_ordinary_words_of_servers_are_left_alone(text: str) -> None:
+    assert endpoint("https://host/v1").scrub(text) == text
+
+
 @pytest.mark.parametrize("key", ["sk-“quoted”-key", "two words", "line\nbreak", "密钥"])
 def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(key: str) -> None:
     with pytest.raises(ConfigError, match=JUDGE.key) as caught:

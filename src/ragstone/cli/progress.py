@@ -12,7 +12,7 @@ from ragstone.cli.plain import safe
 from ragstone.text import say
 
 if TYPE_CHECKING:
-    from ragstone.run import Progress
+    from ragstone.progress import Progress
     from ragstone.types import Language
 
 SECONDS_BETWEEN_LINES = 10.0

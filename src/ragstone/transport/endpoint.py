@@ -12,18 +12,22 @@ from ragstone.types import Language
 
 SECRET = 6
 """Shorter keys ("EMPTY", "none") are placeholders of servers without keys; masking them would garble texts."""
-_TOKEN = re.compile(
-    r"(?P<kind>(?<![A-Za-z0-9])(?:sk-|(?:[spr]k_|gsk_|csk-|hf_|gh[pousr]_|github_pat_|r8_|fw_|tgp_v1_|xai-|nvapi-|pplx-|jina_|AIza|AKIA|LTAI)"
+_TOKEN_SHAPES = re.compile(
+    r"(?P<lead>(?<![A-Za-z0-9])(?:sk-|(?:[spr]k_|gsk_|csk-|hf_|gh[pousr]_|github_pat_|r8_|fw_|tgp_v1_|xai-|nvapi-|pplx-|jina_|AIza|AKIA|LTAI)"
     r"(?=[\w*-]*\d)))[\w*-]{6,}"
-    r"|(?P<scheme>\b[Bb]earer\s+)(?:(?=[\w.~+/=*-]*\d)[\w.~+/=*-]{6,}|[\w.~+/=*-]{20,})"
-    r"|(?P<named>(?i:\b(?:api|access|secret)?[ _-]?(?:key|token)(?![\w-])|\bsecret\b|密钥|令牌)(?:\s*(?:provided|is|was|为|是))?"
-    r"[\s:：=\"'`(（「“]{0,4})(?=[\w.*-]*\d)[\w.*-]{16,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
     r"|\b[0-9a-f]{32}\.[A-Za-z0-9]{16}\b"
     r"|\b(?=[A-Z0-9_]*[a-z])(?=[a-z0-9_]*[A-Z])(?=[A-Za-z_]*\d)\w{40,}",
     re.ASCII,
 )
-"""What looks like a key: the shapes of the usual providers, a Bearer token, what is called a key, any long mixed token."""
+"""Keys by their look: those of the usual providers, signed tokens, any long mixed word."""
+_BEARER = re.compile(r"(?P<lead>\b[Bb]earer\s+)(?:(?=[\w.~+/=*-]*\d)[\w.~+/=*-]{6,}|[\w.~+/=*-]{20,})", re.ASCII)
+_NAMED = re.compile(
+    r"(?P<lead>(?i:\b(?:api|access|secret)?[ _-]?(?:key|token)(?![\w-])|\bsecret\b|密钥|令牌)(?:\s*(?:provided|is|was|为|是))?"
+    r"[\s:：=\"'`(（「“]{0,4})(?=[\w.*-]*\d)[\w.*-]{15,}[\w*-]",
+    re.ASCII,
+)
+"""Keys by what a server calls them."""
 _OPERATIONS = re.compile(r"/(chat/completions|completions|embeddings)$")
 _VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
 
@@ -165,7 +169,9 @@ class Endpoint:
         For messages only: a judge's own reply may well speak of tokens.
         """
         bare = self.key.scrub(text.replace(f"?{self._query}", "?…") if self._query else text)
-        return _TOKEN.sub(lambda found: f"{found['kind'] or found['scheme'] or found['named'] or ''}…", bare)
+        for tokens in (_TOKEN_SHAPES, _BEARER, _NAMED):
+            bare = tokens.sub(lambda found: f"{found['lead'] or ''}…", bare)
+        return bare
 
     def say(self, name: str, **values: object) -> str:
         """Return the text `http.<name>` with address, model, masked key and the settings' names filled in."""
