@@ -11,9 +11,9 @@ from ragstone.judge.base import Identity, RawReply
 from ragstone.metrics.faithfulness import Faithfulness
 from ragstone.plans import separate
 from ragstone.plans.base import Case
-from ragstone.progress import Progress
+from ragstone.progress import Counts, Progress
 from ragstone.questions.base import Question, Reading
-from ragstone.run import Counts, Driver, Work, partial, together
+from ragstone.run import Driver, Work, partial, together
 from ragstone.types import Score
 
 

@@ -5,15 +5,45 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ragstone.types import Score
 
-if TYPE_CHECKING:
-    from ragstone.run import Counts, Driver
-
 BEAT = 5.0
 """Seconds after which progress is told though nothing has ended."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run has cost so far. Kept by the driver, stored in the manifest."""
+
+    requests: int = 0
+    """Requests to judge and embedder, tries included."""
+    retries: int = 0
+    rate_limits: int = 0
+    """Requests answered 429."""
+    bad_replies: int = 0
+    unknown_usage: int = 0
+    """Replies whose endpoint told no token counts."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Count one line of `replies.jsonl`."""
+        if line.get("from_cache"):
+            return
+        attempts = line.get("attempts") or 0
+        self.requests += attempts
+        self.retries += max(0, attempts - 1)
+        self.rate_limits += line.get("rate_limits") or 0
+        self.bad_replies += line.get("error") == "bad_reply"
+        if line["kind"] == "cosine":
+            return
+        usage = line.get("usage")
+        self.unknown_usage += usage is None
+        for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
+            setattr(self, name, getattr(self, name) + ((usage or {}).get(name) or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +67,13 @@ class Progress:
 class Meter:
     """Counts the cells of one call and tells how far it is."""
 
-    driver: "Driver"
+    counts: Counts
     total: int
     on_progress: Callable[[Progress], None] | None
+    answered: Callable[[], int]
+    """How many questions were answered in this call."""
+    awaited: Callable[[], str]
+    """The host that owes a reply just now, else empty."""
     done: int = 0
     free: int = 0
     """Cells that ended before the first reply came; they tell nothing of the pace."""
@@ -47,16 +81,16 @@ class Meter:
     started: float = field(default_factory=time.monotonic)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once nothing more is to be told."""
-    before: "Counts" = field(init=False)
+    before: Counts = field(init=False)
     """What earlier calls have cost."""
 
     def __post_init__(self) -> None:
-        self.before = replace(self.driver.counts)
+        self.before = replace(self.counts)
 
     def tick(self, score: Score) -> None:
         """Count a cell that has just ended, and tell."""
         self.done += 1
-        self.free += not self.driver.answered
+        self.free += not self.answered()
         self.failed += score.status == "failed"
         self.tell()
 
@@ -64,7 +98,7 @@ class Meter:
         """Call `on_progress` with how things stand."""
         if self.on_progress is None:
             return
-        now, before, elapsed = self.driver.counts, self.before, time.monotonic() - self.started
+        now, before, elapsed = self.counts, self.before, time.monotonic() - self.started
         tokens = now.prompt_tokens - before.prompt_tokens, now.completion_tokens - before.completion_tokens
         self.on_progress(
             Progress(
@@ -84,10 +118,7 @@ class Meter:
         return elapsed / paced * (self.total - self.done) if paced else None
 
     def _awaited(self, elapsed: float) -> str:
-        if elapsed < BEAT or self.driver.answered or not self.driver.asking:
-            return ""
-        asked = self.driver.judge if self.driver.judging else self.driver.embedder
-        return asked.identity.endpoint.partition("://")[2].partition("/")[0]
+        return "" if elapsed < BEAT or self.answered() else self.awaited()
 
     async def beat(self) -> None:
         """Tell every few seconds, whether a cell has ended or not, until all is over."""

@@ -11,42 +11,9 @@ from ragstone.judge.base import Judge, RawReply
 from ragstone.metrics.base import Metric
 from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
-from ragstone.progress import Meter, Progress
+from ragstone.progress import Counts, Meter, Progress
 from ragstone.questions.base import Failed, Question, Reading, Reply
 from ragstone.types import Score
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a run has cost so far. Kept by the driver, stored in the manifest."""
-
-    requests: int = 0
-    """Requests to judge and embedder, tries included."""
-    retries: int = 0
-    rate_limits: int = 0
-    """Requests answered 429."""
-    bad_replies: int = 0
-    unknown_usage: int = 0
-    """Replies whose endpoint told no token counts."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-
-    def add(self, line: dict[str, Any]) -> None:
-        """Count one line of `replies.jsonl`."""
-        if line.get("from_cache"):
-            return
-        attempts = line.get("attempts") or 0
-        self.requests += attempts
-        self.retries += max(0, attempts - 1)
-        self.rate_limits += line.get("rate_limits") or 0
-        self.bad_replies += line.get("error") == "bad_reply"
-        if line["kind"] == "cosine":
-            return
-        usage = line.get("usage")
-        self.unknown_usage += usage is None
-        for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
-            setattr(self, name, getattr(self, name) + ((usage or {}).get(name) or 0))
 
 
 class Records(Protocol):
@@ -90,7 +57,7 @@ class Driver:
 
         `on_progress` is called after every cell, and every few seconds while none ends.
         """
-        meter = Meter(self, total, on_progress)
+        meter = Meter(self.counts, total, on_progress, lambda: self.answered, self._awaited)
         source = iter(work)
         try:
             await together([self._workers(source, meter, workers), meter.beat()])
@@ -99,6 +66,11 @@ class Driver:
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+
+    def _awaited(self) -> str:
+        """The host that owes a reply just now, else empty."""
+        asked = self.judge if self.judging else self.embedder
+        return asked.identity.endpoint.partition("://")[2].partition("/")[0] if self.asking else ""
 
     async def _workers(self, source: Iterator[Work], meter: Meter, workers: int) -> None:
         try:

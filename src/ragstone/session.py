@@ -15,8 +15,9 @@ from ragstone import manifest as manifests
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
+from ragstone.progress import Counts
 from ragstone.questions.base import Question
-from ragstone.run import Counts, Work
+from ragstone.run import Work
 from ragstone.store import (
     LOCK,
     MANIFEST,

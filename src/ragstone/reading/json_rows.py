@@ -15,8 +15,8 @@ from ragstone.types import Language
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLinesTable:
-    """One JSON object a line; blank lines are skipped. A row's number is its line."""
+class _JsonFile:
+    """What a table in a JSON file is, but for its rows."""
 
     path: Path
     encoding: str
@@ -29,6 +29,11 @@ class JsonLinesTable:
     def name(self) -> str:
         """The path as it was given."""
         return str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesTable(_JsonFile):
+    """One JSON object a line; blank lines are skipped. A row's number is its line."""
 
     def rows(self) -> Iterator[Row | Problem]:
         """Yield the rows; a wrong encoding ends them."""
@@ -48,20 +53,8 @@ class JsonLinesTable:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonArrayTable:
+class JsonArrayTable(_JsonFile):
     """One JSON array of objects; read as a whole, since JSON cannot be read in pieces. A row's number is its place in the array."""
-
-    path: Path
-    encoding: str
-    lang: Language
-    textual: bool = False
-    columns: None = None
-    notices: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The path as it was given."""
-        return str(self.path)
 
     def rows(self) -> Iterator[Row | Problem]:
         """Yield the rows, or one problem if the file is not a JSON array."""
