@@ -202,6 +202,7 @@ def test_a_fault_keeps_its_traceback_and_looks_like_no_result(capsys):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+@pytest.mark.usefixtures("buffering")
 def test_a_reader_that_goes_away_is_no_error():
     process = subprocess.Popen([sys.executable, "-m", "ragstone", "evaluate", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -221,10 +222,20 @@ def test_help_loads_nothing_heavy():
 
 
 # ------------------------------------------------------------------ what the system refuses
+@pytest.fixture(params=["buffered", "unbuffered"])
+def buffering(request, monkeypatch):
+    """Streams hold text back unless PYTHONUNBUFFERED is set, so trouble comes later."""
+    if request.param == "unbuffered":
+        monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    else:
+        monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 
 
 @FULL
+@pytest.mark.usefixtures("buffering")
 @pytest.mark.parametrize(("lang", "words"), [("en", "the output could not be written"), ("zh", "输出无法写出")])
 @pytest.mark.parametrize("args", [["metrics"], ["--help"], ["--version"]], ids=" ".join)
 def test_an_output_that_cannot_be_written_is_no_traceback_and_no_result(args, lang, words):
@@ -238,6 +249,7 @@ def test_an_output_that_cannot_be_written_is_no_traceback_and_no_result(args, la
 
 
 @FULL
+@pytest.mark.usefixtures("buffering")
 def test_messages_that_cannot_be_written_leave_the_exit_code_alone():
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", "ragstone", "show", "nowhere"], stderr=full, check=False)

@@ -33,10 +33,10 @@ NUMBERS = ("worst", "min_coverage")
 def guarded(action: Callable[[], Any], lang: Language) -> int:
     """Run `action` and return its exit code; an int it returns is the code, anything else means fine."""
     try:
-        result = action()
+        code = _code_of(action)
         if sys.stdout is not None:
             sys.stdout.flush()
-        return result if isinstance(result, int) else FINE
+        return code
     except (AuthError, EndpointError) as error:
         return tell(f"{error}\n{say('cli.kept', lang)}", error.exit_code)
     except RagstoneError as error:
@@ -44,15 +44,24 @@ def guarded(action: Callable[[], Any], lang: Language) -> int:
     except KeyboardInterrupt:
         return tell(say("cli.interrupted", lang), STOPPED)
     except BrokenPipeError:
-        _silence()
+        _silence(sys.stdout)
         return PIPE
     except OSError as error:
         return _refused(error, lang)
     except Exception as error:
-        code = getattr(error, "exit_code", None)
-        if not isinstance(code, int):
-            return _broken(error, lang)
-        return tell(usage_text(error, lang), WRONG) if hasattr(error, "format_message") else code
+        return tell(usage_text(error, lang), WRONG) if hasattr(error, "format_message") else _broken(error, lang)
+
+
+def _code_of(action: Callable[[], Any]) -> int:
+    """Run `action`; `--version` and `--help` end by an exception that only carries a code."""
+    try:
+        result = action()
+    except Exception as ended:
+        code = getattr(ended, "exit_code", None)
+        if not isinstance(code, int) or isinstance(ended, RagstoneError) or hasattr(ended, "format_message"):
+            raise
+        return code
+    return result if isinstance(result, int) else FINE
 
 
 def tell(message: str, code: int) -> int:
@@ -69,8 +78,11 @@ def whisper(message: str, stream: TextIO | None = None) -> None:
     """
     from ragstone.cli.plain import safe
 
-    with suppress(OSError):
-        print(safe(message), file=stream or sys.stderr, flush=True)
+    target = stream or sys.stderr
+    try:
+        print(safe(message), file=target, flush=True)
+    except OSError:
+        _silence(target)
 
 
 def _refused(error: OSError, lang: Language) -> int:
@@ -78,7 +90,7 @@ def _refused(error: OSError, lang: Language) -> int:
     reason = error.strerror or str(error)
     if error.filename is not None:
         return tell(say("cli.system", lang, what=error.filename, reason=reason), WRONG)
-    _silence()
+    _silence(sys.stdout)
     return tell(say("cli.output_lost", lang, reason=reason), STOPPED)
 
 
@@ -121,7 +133,7 @@ def _broken(error: Exception, lang: Language) -> int:
     return tell(say("cli.broken", lang), BROKEN)
 
 
-def _silence() -> None:
-    """Python flushes stdout once more at its end; with the reader gone that must go nowhere."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _silence(stream: TextIO | None) -> None:
+    """Python flushes its streams once more at the end; what could not be written must go nowhere then, and change no exit code."""
+    with suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[union-attr]
