@@ -11,7 +11,7 @@ PARTS = {
     "metrics": ("metrics",),
     "plans": ("plans",),
     "run": ("run", "session"),
-    "store": ("store", "stored", "manifest"),
+    "store": ("store", "stored", "folder", "manifest"),
 }
 MODULE = re.compile(r"src/ragstone/(?P<name>[a-z]+)(?:_[a-z_]+)?(?:\.py|/)")
 

@@ -13,7 +13,7 @@ from ragstone.metrics import parse
 from ragstone.plans import separate
 from ragstone.questions.base import ask, system_prompt
 from ragstone.questions.rate_contexts import KIND
-from ragstone.session import Session, judged_digest, set_aside, work
+from ragstone.session import Session, judged_digest, work
 from ragstone.types import Sample, Score
 
 SETUP = Setup(Identity("m", "here"), Identity("e", "here"), [parse("faithfulness")], separate, "auto", {})
@@ -130,33 +130,11 @@ def test_two_writers_are_refused_and_a_failed_start_lets_go(tmp_path: Path) -> N
             session(tmp_path / "run")
 
 
-def test_a_folder_with_files_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "samples.jsonl").write_text("mine")
-    with pytest.raises(RunFolderError, match=r"samples\.jsonl"):
-        session(tmp_path)
-    assert (tmp_path / "samples.jsonl").read_text() == "mine"
-    with pytest.raises(RunFolderError):
-        session(tmp_path / "samples.jsonl")
-    with pytest.raises(RunFolderError):
-        session(tmp_path / "samples.jsonl" / "run")
-
-
 def test_a_session_that_never_took_samples_ends_quietly(tmp_path: Path) -> None:
     run = session(tmp_path / "run")
     with pytest.raises(RuntimeError):
         run.keep_score(score(0))
     finish(run, complete=False)
-
-
-def test_setting_aside_moves_the_whole_run(tmp_path: Path) -> None:
-    assert set_aside(tmp_path / "run") is None
-    run = session(tmp_path / "run")
-    run.take(ROWS)
-    finish(run)
-    moved = set_aside(tmp_path / "run")
-    assert moved is not None
-    assert (moved / "manifest.json").exists()
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_full_disk_is_told_and_nothing_is_left_half_written(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -10,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.errors import RunFolderError, StoppedError
-from ragstone.store import SCORES, Appender, FolderLock, read_lines, read_manifest, rewrite_scores, write_atomically, write_manifest
+from ragstone.store import SCORES, Appender, read_lines, read_manifest, rewrite_scores, write_atomically, write_manifest
 
 
 def cell(sample: str, metric: str, value: float, repeat: int = 0) -> dict[str, object]:
@@ -122,26 +120,3 @@ def test_the_manifest_is_read_back(tmp_path: Path) -> None:
     assert read_manifest(tmp_path) == {}
     write_manifest(tmp_path, {"run_id": "甲"})
     assert read_manifest(tmp_path) == {"run_id": "甲"}
-
-
-def test_a_second_writer_is_refused_until_the_first_lets_go(tmp_path: Path) -> None:
-    lock = FolderLock(tmp_path)
-    with pytest.raises(RunFolderError, match=str(tmp_path)):
-        FolderLock(tmp_path)
-    lock.release()
-    FolderLock(tmp_path).release()
-
-
-def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from ragstone.store import FolderLock;"
-        "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); input()"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"held\n"
-    with pytest.raises(RunFolderError):
-        FolderLock(tmp_path)
-    process.kill()
-    process.communicate()
-    FolderLock(tmp_path).release()

@@ -18,6 +18,7 @@ from ragstone import plans
 from ragstone.config import Config, load_config
 from ragstone.embed.base import Embedder
 from ragstone.errors import ConfigError, Interrupted, RagstoneError
+from ragstone.folder import set_aside
 from ragstone.judge.base import Judge
 from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, available, parse, split_names
@@ -27,7 +28,7 @@ from ragstone.progress import Progress
 from ragstone.results import Run, load
 from ragstone.run import Driver
 from ragstone.samples import SampleSource, clip, fit, scan
-from ragstone.session import Session, set_aside, work
+from ragstone.session import Session, work
 from ragstone.text import say, screen_language
 from ragstone.types import Language, Sample
 
@@ -108,13 +109,9 @@ async def evaluate_source(
     if config.force and (moved := set_aside(out)):
         tell(say("store.set_aside", screen_language(), path=moved))
     setup = _setup(judge, embedder, metrics, config)
-    facts = {
-        "gold_fingerprint": source.gold_fingerprint,
-        "samples_fingerprint": source.samples_fingerprint,
-        "seed": config.seed,
-        "min_coverage": config.min_coverage,
-    }
-    session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed, limited=config.limit is not None)
+    session = Session(
+        out, setup, _facts(source, config), repeats=config.repeat, retry_failed=config.retry_failed, limited=config.limit is not None
+    )
 
     def finish(*, complete: bool) -> None:
         session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
@@ -139,6 +136,16 @@ async def evaluate_source(
         await judge.close()
         await embedder.close()
     return load(out)
+
+
+def _facts(source: SampleSource, config: Config) -> dict[str, Any]:
+    """What the manifest keeps of the samples and of settings that change no score."""
+    return {
+        "gold_fingerprint": source.gold_fingerprint,
+        "samples_fingerprint": source.samples_fingerprint,
+        "seed": config.seed,
+        "min_coverage": config.min_coverage,
+    }
 
 
 def backends(

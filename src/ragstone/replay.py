@@ -11,6 +11,7 @@ import orjson
 
 from ragstone import plans
 from ragstone.errors import RunFolderError
+from ragstone.folder import FolderLock
 from ragstone.judge.base import Identity, RawReply
 from ragstone.metrics import parse
 from ragstone.metrics.base import Metric
@@ -19,7 +20,7 @@ from ragstone.questions.base import Question
 from ragstone.results import existing
 from ragstone.run import Driver, Work
 from ragstone.samples import clip
-from ragstone.store import REPLIES, SAMPLES, SCORES, FolderLock, load_row, opened, read_manifest, read_rows, write_atomically
+from ragstone.store import REPLIES, SAMPLES, SCORES, load_row, opened, read_manifest, read_rows, write_atomically
 from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score

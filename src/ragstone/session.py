@@ -13,23 +13,20 @@ import orjson
 
 from ragstone import manifest as manifests
 from ragstone.errors import RunFolderError, StoppedError
+from ragstone.folder import FolderLock, check_folder, create, unanswered
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
 from ragstone.progress import Counts
 from ragstone.questions.base import Question
 from ragstone.run import Work
 from ragstone.store import (
-    LOCK,
-    MANIFEST,
     REPLIES,
     SAMPLES,
     SCORES,
     Appender,
-    FolderLock,
     read_manifest,
     read_rows,
     rewrite_scores,
-    unusable,
     write_atomically,
     write_manifest,
 )
@@ -70,10 +67,10 @@ class Session:
         self._retry_failed, self._limited = retry_failed, limited
         check_folder(folder)
         existed = folder.exists()
-        _create(folder)
+        create(folder)
         self._lock = FolderLock(folder)
         try:
-            self._unanswered = existed and _unanswered(folder)
+            self._unanswered = existed and unanswered(folder)
             old = read_manifest(folder) if existed and not self._unanswered else {}
             new = manifests.fresh(setup, repeats=repeats, **facts)
             _refuse_other_setup(folder, old, new)
@@ -236,50 +233,6 @@ def work(session: Session, metrics: Sequence[Metric], case_of: Any) -> Iterator[
             if due := session.due(sample, metrics, repeat):
                 case, clipped = case_of(sample, repeat)
                 yield case, due, clipped
-
-
-def check_folder(folder: Path) -> None:
-    """Raise RunFolderError if `folder` is a file, holds things but no run, or cannot be looked into."""
-    try:
-        inside = sorted(p.name for p in folder.iterdir())
-    except FileNotFoundError:
-        return
-    except NotADirectoryError as bad:
-        raise RunFolderError(say("store.is_a_file", screen_language(), path=folder)) from bad
-    except OSError as bad:
-        raise unusable(folder, bad) from bad
-    if inside and not {MANIFEST, LOCK} & set(inside):
-        raise RunFolderError(say("store.not_a_run", screen_language(), path=folder, found=", ".join(inside[:3])))
-
-
-def _unanswered(folder: Path) -> bool:
-    """True for a run of ours whose every question is still open."""
-    replies = folder / REPLIES
-    return replies.is_file() and not replies.stat().st_size
-
-
-def set_aside(folder: Path) -> Path | None:
-    """Move an existing run out of the way and return where it went; None if there was none."""
-    check_folder(folder)
-    if not (folder / MANIFEST).exists():
-        return None
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    lock = FolderLock(folder)
-    target = folder.with_name(f"{folder.name}.{stamp}")
-    try:
-        folder.rename(target)
-    except OSError as bad:
-        raise unusable(folder, bad) from bad
-    finally:
-        lock.release()
-    return target
-
-
-def _create(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as bad:
-        raise RunFolderError(say("store.cannot_create", screen_language(), path=folder, problem=bad.strerror)) from bad
 
 
 def _birth() -> dict[str, Any]:

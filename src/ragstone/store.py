@@ -5,7 +5,6 @@ manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 
 import contextlib
 import os
-import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -188,35 +187,3 @@ def _picked(file: IO[bytes], offsets: Iterable[int]) -> Iterator[bytes]:
         if offset >= 0:
             file.seek(offset)
             yield file.readline()
-
-
-# ------------------------------------------------------------------ one writer
-class FolderLock:
-    """Holds a run folder for one writer; the system lets go of it when the process ends, however it ends."""
-
-    def __init__(self, folder: Path) -> None:
-        """Take the lock; raises RunFolderError if another process holds it, or the folder cannot be written."""
-        try:
-            self._file = (folder / LOCK).open("a+b")
-        except OSError as bad:
-            raise unusable(folder, bad) from bad
-        try:
-            _lock(self._file)
-        except OSError as held:
-            self._file.close()
-            raise RunFolderError(say("store.locked", screen_language(), path=folder)) from held
-
-    def release(self) -> None:
-        """Let go of the folder."""
-        self._file.close()
-
-
-def _lock(file: IO[bytes]) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
