@@ -24,7 +24,7 @@ demo: $(RUNTIME) ## Five metrics on the bundled Chinese and English gold set, of
 	@$(VENV)/bin/ragstone demo $(ARGS)
 
 test: $(DEV) ## All tests but the slow ones
-	$(PY) -m pytest -n $(WORKERS) $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-slow: $(SLOW) ## The slow tests: a real model behind a real server, killed processes (downloads about 150 MB once)
 	$(PY) -m pytest -m slow $(ARGS)

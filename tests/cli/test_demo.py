@@ -12,7 +12,7 @@ from ragstone.cli.width import width
 from ragstone.text import say
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.slow), "zh"])  # the README runs it in English
 def test_the_demo_shows_table_sample_and_what_to_type_next(lang, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RAGSTONE_LANG", lang)
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")

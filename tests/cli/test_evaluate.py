@@ -57,7 +57,7 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(lang, word, cells):
     assert {"runs/a/scores.jsonl", "runs/a/manifest.json", "runs/a/replies.jsonl", "runs/a/samples.jsonl"} <= files()
 
 
-@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+@pytest.mark.parametrize("quiet", [[], pytest.param(["--quiet"], marks=pytest.mark.slow)])
 def test_metrics_left_out_are_told_again_below_the_table(quiet):
     Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]), encoding="utf-8")
     command = [sys.executable, "-m", "ragstone", "evaluate", "samples.jsonl", "--judge", "local", "--out", "runs/a", "--lang", "en", *quiet]
