@@ -386,3 +386,13 @@ def test_a_judge_that_says_nothing_at_all_fails_its_cells_only() -> None:
         counting=judge(lambda question, number: RawReply() if question.kind.name == "check_claims" else None), metrics="faithfulness"
     )
     assert {(s.status, s.reason) for s in run.scores if s.status == "failed"} == {("failed", "empty_reply")}
+
+
+def test_verdicts_nobody_asked_for_are_ignored_and_noted(tmp_path: Path) -> None:
+    extra = RawReply(
+        text='{"verdicts":[{"id":1,"verdict":1},{"id":2,"verdict":0},{"id":3,"verdict":0},{"id":4,"verdict":0},{"id":99,"verdict":1}]}'
+    )
+    row = {k: SOME[0][k] for k in ("id", "question", "reference")} | {"contexts": ["a", "b", "c", "d"]}
+    evaluate([row], judge(lambda question, number: extra), metrics="context_precision", out=tmp_path / "run")
+    assert score_rows(tmp_path / "run")[0]["value"] == 1.0
+    assert reply_rows(tmp_path / "run")[0]["notes"] == ["verdicts: unknown id 99"]

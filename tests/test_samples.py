@@ -507,3 +507,12 @@ def test_a_value_that_holds_itself_is_refused(column):
 def test_a_mapping_written_the_wrong_way_round_is_told(tmp_path, column):
     with pytest.raises(ConfigError, match="swapped"):
         scan([{"用户提问": "q"}], mapping={"用户提问": column}, lang="en")
+
+
+@pytest.mark.parametrize("row", [{"id": "x", "frage": "q", "antwort": "a"}, {"frage": "q"}, {"id": "x", "提问": "q"}])
+def test_unknown_columns_are_told_once_for_the_file_with_what_to_do(row):
+    with pytest.raises(DataError) as caught:
+        scan([row, {**row, "id": "y"} if "id" in row else row], lang="en")
+    (problem,) = caught.value.problems
+    assert "no column is known by name" in problem.text
+    assert "--map" in problem.text

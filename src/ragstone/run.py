@@ -208,6 +208,7 @@ def reply_line(question: Question, raw: RawReply, reading: Reading) -> dict[str,
         "attempts": raw.attempts,
         "from_cache": False,
         "error": error,
+        **({"notes": list(reading.notes)} if reading.notes else {}),
         **({"message": raw.message} if raw.message else {}),
         **({"rate_limits": raw.rate_limits} if raw.rate_limits else {}),
     }

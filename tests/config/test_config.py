@@ -57,7 +57,7 @@ def test_another_file_can_be_named(tmp_path):
     other = tmp_path / "mine.toml"
     other.write_text("﻿[judge]\nmodel = 'm'\n", encoding="utf-8")  # with the mark some editors put first
     loaded = load_config({}, path=other, environ={})
-    assert (loaded.config.judge.model, loaded.origin["judge.model"], loaded.path) == ("m", "mine.toml", other)
+    assert (loaded.config.judge.model, loaded.origin["judge.model"], loaded.path) == ("m", str(other), other)
 
 
 @pytest.mark.parametrize(
@@ -326,3 +326,9 @@ def test_a_default_of_a_later_setting_is_fine():
 
 def test_a_value_nested_without_end_is_a_wrong_value():
     assert problems({"extra_body": "[" * 100_000})[0].endswith('must be a JSON object, e.g. {"top_k": 1}')
+
+
+def test_a_misspelt_plan_is_one_message_with_the_nearest_name():
+    with pytest.raises(ConfigError) as caught:
+        load_config({"plan": "seperate"}, environ={})
+    assert str(caught.value).splitlines() == ['--plan = "seperate": must be one of separate, joint, per-context; did you mean separate?']

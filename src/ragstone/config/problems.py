@@ -50,7 +50,8 @@ def unsupported(layer: Layer, lang: Language) -> Iterator[str]:
     for place in NOT_YET:
         field = field_at(place)[0]
         assert field is not None
-        if place in layer and layer[place].value != field.default:
+        known = _choices(field)
+        if place in layer and layer[place].value != field.default and (not known or layer[place].value in known):
             yield say("config.not_yet", lang, name=layer[place].name, value=show_value(layer[place].value), at=_origin(layer[place], lang))
 
 
@@ -177,7 +178,15 @@ def _refused(kind: str, place: Place, value: Any, layer: Layer, lang: Language) 
         return say("config.missing", lang, name=name, at=at)
     assert field is not None
     wanted = say("config.allow_table", lang) if table_at(place) is not None and not isinstance(value, Mapping) else allowed(field, lang)
-    return say("config.refused", lang, name=name, at=at, value=show_value(value), allowed=wanted)
+    refused = say("config.refused", lang, name=name, at=at, value=show_value(value), allowed=wanted)
+    near = nearest(value, _choices(field)) if isinstance(value, str) else None
+    return refused + (say("config.nearest", lang, name=near) if near else "")
+
+
+def _choices(field: FieldInfo) -> list[str]:
+    """The words a setting may be, where it is one of a few."""
+    options = [option for option in options_of(field.annotation) if option is not type(None)]
+    return [choice for option in options if kind_of(option) == "choice" for choice in get_args(option)]
 
 
 def _bounds(field: FieldInfo) -> tuple[str | None, str | None]:

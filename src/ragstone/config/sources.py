@@ -129,7 +129,7 @@ def from_file(path: Path, lang: Language) -> Layer:
     Raises:
         ConfigError: it cannot be read, is not UTF-8, or is no TOML; the text names line and column.
     """
-    return dict(_flatten(_parse(path, lang), Config, (), path.name))
+    return dict(_flatten(_parse(path, lang), Config, (), str(path)))
 
 
 def read_value(place: Place, value: Any) -> Any:

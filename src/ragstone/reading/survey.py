@@ -144,7 +144,7 @@ class Survey:
         found = ", ".join(seen)
         if not self.rows:
             self.problems.append(Problem(say("samples.no_rows", lang)))
-        elif notes.columns and not any(notes.columns.values()):
+        elif notes.columns and not any(field not in (None, "id") for field in notes.columns.values()):
             whole = [problem for problem in self.problems if problem.row is None]
             self.problems = [*whole, Problem(say("samples.no_known_column", lang, found=found, known=", ".join(ALIASES)))]
         if seen:
