@@ -208,8 +208,8 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(toml, said):
         ),
         (
             {"preset": "ful"},
-            '--preset = "ful": must be one of fast, retrieval, full, monitor',
-            '--preset = "ful"：应为 fast, retrieval, full, monitor 之一',
+            '--preset = "ful": must be one of fast, retrieval, full, monitor; did you mean full?',
+            '--preset = "ful"：应为 fast, retrieval, full, monitor 之一；是否想写 full？',
         ),
         (
             {"concurency": 3},
