@@ -63,3 +63,10 @@ def test_an_unknown_metric_is_told_with_the_nearest(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("There is no metric recall. Did you mean context_recall?")
+
+
+def test_a_page_is_found_by_its_chinese_title_too(capsys):
+    assert run(["metrics", "上下文精确度"], "zh", {}) == 0
+    by_title = capsys.readouterr().out
+    assert run(["metrics", "context_precision"], "zh", {}) == 0
+    assert capsys.readouterr().out == by_title

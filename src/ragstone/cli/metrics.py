@@ -19,10 +19,11 @@ def command(
 ) -> None:
     """List metrics or show one; the help stands in the catalogue."""
     from ragstone.cli.help import language_of
-    from ragstone.metrics import available
+    from ragstone.metrics import available, titles
 
     said = language_of(ctx)
     known = available()
+    name = titles().get(name, name) if name else None
     if name is None:
         print(_listing(known, said))
     else:

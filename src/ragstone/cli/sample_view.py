@@ -121,7 +121,7 @@ def _verdict(line: Row, lang: Language) -> Iterator[str]:
     cosine = f" {line['cosine']:.3f}" if isinstance(line.get("cosine"), int | float) else ""
     head = f"{verdict_word(line.get('verdict'), lang)}{cosine}" + (f" ({evidence})" if evidence else "")
     text = line.get("text") or ""
-    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}{': ' if text else ''}", indent=" " * 8)
+    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}{say('show.colon', lang) if text else ''}", indent=" " * 8)
     for name in ("reason", "quote", "anchor"):
         if line.get(name):
             mark = say("show.unverified", lang) if name == "quote" and line.get("unverified") else ""
