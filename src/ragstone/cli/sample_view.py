@@ -119,9 +119,10 @@ def _value(value: Any) -> str:
 def _verdict(line: Row, lang: Language) -> Iterator[str]:
     evidence = ", ".join(map(one_line, line.get("evidence") or ()))
     cosine = f" {line['cosine']:.3f}" if isinstance(line.get("cosine"), int | float) else ""
-    head = f"{verdict_word(line.get('verdict'), lang)}{cosine}" + (f" ({evidence})" if evidence else "")
     text = line.get("text") or ""
-    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}{say('show.colon', lang) if text else ''}", indent=" " * 8)
+    head = f"{verdict_word(line.get('verdict'), lang)}{cosine}" + (f" ({evidence})" if evidence else "")
+    head += say("show.colon", lang) if text else ""
+    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}", indent=" " * 8)
     for name in ("reason", "quote", "anchor"):
         if line.get(name):
             mark = say("show.unverified", lang) if name == "quote" and line.get("unverified") else ""
