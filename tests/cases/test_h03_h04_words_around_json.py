@@ -114,6 +114,9 @@ def test_h04_a_reply_that_was_only_thought_is_asked_again(lab, only):
 
 def test_h04_only_a_reasoning_field_and_no_content_is_no_reply(lab):
     rows = FOUR[:2]
-    silent = lambda call: reply("", reasoning_content=call.good) if call.about("locker", "Locker") else None  # noqa: E731
+
+    def silent(call):
+        return reply("", reasoning_content=call.good) if call.about("locker", "Locker") else None
+
     done = lab.evaluate(rows, silent)
     assert done.values() == ["empty_reply", 1.0]

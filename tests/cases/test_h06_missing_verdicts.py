@@ -82,7 +82,10 @@ def test_h06_contexts_without_a_verdict_are_asked_again(lab):
     done = lab.evaluate(SIX, lambda call: first(call, 2) if not again(call) else None, metrics="context_precision")
     assert done.values("context_precision") == [1.0, 1.0]
     assert [len(call.input["contexts"]) for call in done.server.calls if again(call)] == [3, 3]
-    silent = lambda call: reply({"verdicts": [line for line in call.parsed["verdicts"] if line["id"] <= 2]})  # noqa: E731
+
+    def silent(call):
+        return reply({"verdicts": [line for line in call.parsed["verdicts"] if line["id"] <= 2]})
+
     with lab.server(SIX, silent) as server:
         lost = lab.ask(server, lab.write(SIX), metrics="context_precision", out="lost")
     assert lost.values("context_precision") == ["verdicts 2/5"] * 2
@@ -103,7 +106,10 @@ def test_h06_both_lists_of_a_match_are_completed(lab, half):
     done = lab.evaluate(FOUR, fault, metrics="answer_correctness")
     assert done.code == 0
     assert all(value > 0.7 for value in done.values("answer_correctness"))
-    lost = lambda call: reply({**call.parsed, half: call.parsed[half][:1]}) if call.kind == "match_claims" else None  # noqa: E731
+
+    def lost(call):
+        return reply({**call.parsed, half: call.parsed[half][:1]}) if call.kind == "match_claims" else None
+
     with lab.server(FOUR, lost) as server:
         never = lab.ask(server, lab.write(FOUR), metrics="answer_correctness", out="never")
     assert all(str(value).startswith("verdicts ") for value in never.values("answer_correctness"))

@@ -222,7 +222,10 @@ def test_h11_all_refusals_together_lose_nothing(lab):
 
 def test_h09_what_was_learned_still_stands_after_the_run_was_called_again(lab):
     """A call that finds everything finished asks nothing, learns nothing, and must not claim that temperature 0 was sent."""
-    refuse_it = lambda call: TEMPERATURE[0] if call.seen.body.get("temperature", 1) != 1 else None  # noqa: E731
+
+    def refuse_it(call):
+        return TEMPERATURE[0] if call.seen.body.get("temperature", 1) != 1 else None
+
     with lab.server(MANY, refuse_it) as server:
         first = lab.ask(server, lab.write(MANY))
         before, asked = first.manifest, len(server.calls)

@@ -154,3 +154,11 @@ def test_law_value_stays_in_range(said: str, covered: str, cosine: float, beta: 
 def test_law_f1_is_symmetric_and_between_its_parts(precision: float, recall: float) -> None:
     assert f_beta(precision, recall) == pytest.approx(f_beta(recall, precision))
     assert min(precision, recall) - 1e-9 <= f_beta(precision, recall) <= max(precision, recall) + 1e-9
+
+
+@given(st.lists(st.sampled_from("scn"), min_size=1, max_size=8), st.lists(st.sampled_from("01"), min_size=1, max_size=8), st.data())
+def test_law_the_order_of_claims_on_either_side_does_not_matter(said: list[str], covered: list[str], data: st.DataObject) -> None:
+    other = data.draw(st.permutations(said)), data.draw(st.permutations(covered))
+    first, _ = play(AnswerCorrectness(), ROW, table("".join(said), "".join(covered), 0.5))
+    second, _ = play(AnswerCorrectness(), ROW, table("".join(other[0]), "".join(other[1]), 0.5))
+    assert first.value == second.value

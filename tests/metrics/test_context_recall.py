@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.needs import FAILED, checked, claims, play, sample
 
 from ragstone.metrics.context_recall import ContextRecall
@@ -70,3 +72,13 @@ def test_what_is_missing_is_named(columns: dict[str, object], reason: str) -> No
 def test_a_failed_need_fails_the_cell() -> None:
     score, _ = play(ContextRecall(), sample(reference="r", contexts=["c"]), {Checked("reference"): FAILED})
     assert (score.status, score.reason) == ("failed", "timeout")
+
+
+@given(st.lists(st.sampled_from("scn"), min_size=1, max_size=8).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
+def test_law_value_is_in_range_and_does_not_depend_on_the_order_of_claims(orders: tuple[list[str], list[str]]) -> None:
+    values = set()
+    for verdicts in orders:
+        listed = claims("r", *(f"point {i}" for i in range(len(verdicts))))
+        score, _ = play(ContextRecall(), sample(reference="r", contexts=["c"]), {Checked("reference"): checked(listed, *verdicts)})
+        values.add(score.value)
+    assert values == {orders[0].count("s") / len(orders[0])}

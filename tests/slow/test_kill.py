@@ -75,6 +75,7 @@ def _break(server: TruthServer, run: Path, rng: random.Random, most: int) -> int
             process.send_signal(signal.SIGKILL)
         code = process.wait(120)
         assert code in (0, -9), run.with_suffix(".err").read_text()
+        assert held <= set(server.inputs()), "what the file holds and what the server saw can be compared"
         again = held & set(server.inputs(since))
         assert again == set(), f"asked again: {sorted(again)[:2]}"
         if code == 0:

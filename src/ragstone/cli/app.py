@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -123,8 +124,8 @@ def _language_of_file(path: str | None) -> str | None:
 def main() -> int:
     """Run the command line of this process and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     environ = dict(os.environ)
     args = sys.argv[1:]
     lang = screen_language()

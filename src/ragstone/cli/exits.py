@@ -135,5 +135,7 @@ def _broken(error: Exception, lang: Language) -> int:
 
 def _silence(stream: TextIO | None) -> None:
     """Python flushes its streams once more at the end; what could not be written must go nowhere then, and change no exit code."""
-    with suppress(AttributeError, OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[union-attr]
+    if stream is None:
+        return
+    with suppress(OSError, ValueError):  # a stream in memory has no descriptor, a closed one is as silent as can be
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -104,7 +104,8 @@ def verdict_word(word: object, lang: Language) -> str:
     return say(f"show.verdict_{word}", lang) if word in VERDICTS else one_line(word)
 
 
-VERDICTS = frozenset("supported contradicted not_found useful not_useful covered missing committal noncommittal found".split())  # noqa: SIM905
+CHECKED = {"supported", "contradicted", "not_found", "covered", "missing", "found"}
+VERDICTS = CHECKED | {"useful", "not_useful", "committal", "noncommittal"}
 
 
 def _block(lines: Iterable[str]) -> list[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragstone.errors import ScriptError
-from ragstone.judge.base import Identity
-from ragstone.judge.truth import Section, TruthTable
+from ragstone.judge.truth import FromTable, Section, TruthTable
 from ragstone.language import fold
 from ragstone.text import say, screen_language
 
@@ -20,7 +18,7 @@ DIMENSION = 64
 """Length of the vectors made from cosines; longer only when more texts are asked together."""
 
 
-class ScriptedEmbedder:
+class ScriptedEmbedder(FromTable):
     """Gives texts the cosines that a truth table holds, to 1e-7 in float32 (0, 1 and -1 exactly).
 
     `embed` takes the texts of one comparison, the compared text first. Its vector is the first axis; another text whose
@@ -36,32 +34,11 @@ class ScriptedEmbedder:
     """
 
     def __init__(self, table: TruthTable, source: str = "truth table") -> None:
-        self._source = source
-        self._identity = Identity(model="scripted", endpoint="scripted", parameters={"table": table.digest})
+        super().__init__(table, source)
         self._vectors = Section("vectors", table.vectors, source)
         self._pairs = {_pair(one, other): c for one, row in table.cosines.items() for other, c in row.items()}
 
-    @classmethod
-    def from_file(cls, path: str | Path) -> Self:
-        """Read the truth table of a JSON file; raises ConfigError naming file, section and place if it is malformed."""
-        return cls(TruthTable.from_file(path), str(path))
-
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> Self:
-        """Take a truth table as it would stand in a file; raises ConfigError if it is malformed."""
-        return cls(TruthTable.from_dict(table))
-
-    @classmethod
-    def merge(cls, *tables: TruthTable | Mapping[str, Any]) -> Self:
-        """Join several truth tables; raises ConfigError where two disagree about a pair or a text."""
-        return cls(TruthTable.merge(*tables))
-
     requests = 0
-
-    @property
-    def identity(self) -> Identity:
-        """Tells one truth table from another."""
-        return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return vectors with the table's cosines to `texts[0]`, in order; raises ScriptError for an unknown pair."""

@@ -1,14 +1,13 @@
 """A judge that answers from a truth table: for tests and for examples whose scores are known beforehand."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from ragstone.errors import ScriptError
-from ragstone.judge.base import NO_TOKENS, Identity, RawReply
-from ragstone.judge.truth import ScriptedClaim, Section, Sides, TruthTable, pick
+from ragstone.judge.base import NO_TOKENS, RawReply
+from ragstone.judge.truth import FromTable, ScriptedClaim, Section, Sides, TruthTable, pick
 from ragstone.questions.base import Question
 from ragstone.text import say, screen_language
 from ragstone.types import Language
@@ -17,7 +16,7 @@ QUOTE = 30
 """Most characters of a quote."""
 
 
-class ScriptedJudge:
+class ScriptedJudge(FromTable):
     """Answers every kind of question from a truth table, as JSON text in the wire format, without a network.
 
     A claim is supported if any of the contexts listed for it is in the request, else contradicted likewise, else
@@ -29,33 +28,12 @@ class ScriptedJudge:
     """
 
     def __init__(self, table: TruthTable, source: str = "truth table") -> None:
-        self._source = source
-        self._identity = Identity(model="scripted", endpoint="scripted", parameters={"table": table.digest})
+        super().__init__(table, source)
         self._claims = Section("claims", table.claims, source)
         self._checks = Section("checks", table.checks, source)
         self._useful = Section("useful", table.useful, source)
         self._matches = Section("matches", table.matches, source)
         self._questions = Section("questions", table.questions, source)
-
-    @classmethod
-    def from_file(cls, path: str | Path) -> Self:
-        """Read the truth table of a JSON file; raises ConfigError naming file, section and place if it is malformed."""
-        return cls(TruthTable.from_file(path), str(path))
-
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> Self:
-        """Take a truth table as it would stand in a file; raises ConfigError if it is malformed."""
-        return cls(TruthTable.from_dict(table))
-
-    @classmethod
-    def merge(cls, *tables: TruthTable | Mapping[str, Any]) -> Self:
-        """Join several truth tables; raises ConfigError where two disagree about a text."""
-        return cls(TruthTable.merge(*tables))
-
-    @property
-    def identity(self) -> Identity:
-        """Tells one truth table from another."""
-        return self._identity
 
     async def complete(self, question: Question) -> RawReply:
         """Return the reply the table holds; raises ScriptError if it holds none."""

@@ -24,6 +24,7 @@ import orjson
 from pydantic import BeforeValidator, Field, ValidationError
 
 from ragstone.errors import ConfigError, ScriptError
+from ragstone.judge.base import Identity
 from ragstone.language import fold
 from ragstone.text import say, screen_language
 from ragstone.types import Record
@@ -63,6 +64,34 @@ _Claims = tuple[Annotated[ScriptedClaim, _wrap("text")], ...]
 _Questions = tuple[Annotated[ScriptedQuestion, _wrap("question")], ...]
 _CosineNumber = Annotated[float, Field(ge=-1, le=1)]
 _VectorNumbers = Annotated[tuple[float, ...], Field(min_length=1)]
+
+
+class FromTable:
+    """What is made from a truth table can be made from a file, a dict or several tables."""
+
+    def __init__(self, table: "TruthTable", source: str = "truth table") -> None:
+        self._source = source
+        self._identity = Identity(model="scripted", endpoint="scripted", parameters={"table": table.digest})
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Read the truth table of a JSON file; raises ConfigError naming file, section and place if it is malformed."""
+        return cls(TruthTable.from_file(path), str(path))
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Self:
+        """Take a truth table as it would stand in a file; raises ConfigError if it is malformed."""
+        return cls(TruthTable.from_dict(table))
+
+    @classmethod
+    def merge(cls, *tables: "TruthTable | Mapping[str, Any]") -> Self:
+        """Join several truth tables; raises ConfigError where two disagree."""
+        return cls(TruthTable.merge(*tables))
+
+    @property
+    def identity(self) -> Identity:
+        """Tells one truth table from another."""
+        return self._identity
 
 
 class TruthTable(Record):
