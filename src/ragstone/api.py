@@ -8,18 +8,20 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragstone import plans
+from ragstone.cache import open_cache
+from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
 from ragstone.config import Config, load_config
 from ragstone.embed.base import Embedder
 from ragstone.errors import ConfigError, Interrupted, RagstoneError
 from ragstone.folder import set_aside
-from ragstone.judge.base import Judge
+from ragstone.judge.base import Identity, Judge
 from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, available, parse, split_names
 from ragstone.metrics.base import Metric
@@ -108,34 +110,54 @@ async def evaluate_source(
     tell = on_notice or (lambda _: None)
     if config.force and (moved := set_aside(out)):
         tell(say("store.set_aside", screen_language(), path=moved))
-    setup = _setup(judge, embedder, metrics, config)
-    session = Session(
-        out, setup, _facts(source, config), repeats=config.repeat, retry_failed=config.retry_failed, limited=config.limit is not None
-    )
+    async with AsyncExitStack() as closing:
+        for backend in (judge, embedder):
+            closing.push_async_callback(backend.close)
+        recalled = await _recalled(judge, embedder, config, tell, closing)
+        setup = _setup(judge.identity, embedder.identity, metrics, config)
+        facts = _facts(source, config)
+        limited = config.limit is not None
+        session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed, limited=limited)
+        closing.callback(session.close)
 
-    def finish(*, complete: bool) -> None:
-        session.finish(_setup(judge, embedder, metrics, config), complete=complete, embedding_requests=embedder.requests)
+        def finish(*, complete: bool) -> None:
+            asked = (recalled.replies or judge).identity
+            session.finish(_setup(asked, embedder.identity, metrics, config), complete=complete, embedding_requests=embedder.requests)
 
-    try:
-        session.take(source)
-        for notice in session.notices:
-            tell(notice)
-        driver = Driver(setup.plan, judge, embedder, session, session.counts)
-        due = work(session, metrics, _cases(config))
-        cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
-        if not cells:
-            tell(say("store.nothing_due", screen_language(), path=out))
-        await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
-        finish(complete=True)
-    except BaseException:
-        with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
-            finish(complete=False)
-        raise
-    finally:
-        session.close()
-        await judge.close()
-        await embedder.close()
+        try:
+            session.take(source)
+            for notice in session.notices:
+                tell(notice)
+            driver = Driver(setup.plan, judge, recalled.embedder, session, recalled.replies, session.counts)
+            due = work(session, metrics, _cases(config))
+            cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
+            if not cells:
+                tell(say("store.nothing_due", screen_language(), path=out))
+            await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
+            finish(complete=True)
+        except BaseException:
+            with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
+                finish(complete=False)
+            raise
     return load(out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """The backends' replies of earlier runs: those of the judge, and the embedder that looks up before it asks."""
+
+    replies: CachedReplies | None
+    embedder: Embedder
+
+
+async def _recalled(judge: Judge, embedder: Embedder, config: Config, tell: Callable[[str], None], closing: AsyncExitStack) -> _Recalled:
+    """Open the reply cache where the settings want one and a backend takes part in it."""
+    takes = takes_part(judge), takes_part(embedder)
+    cache = open_cache(config, tell) if any(takes) else None
+    if cache is None:
+        return _Recalled(None, embedder)
+    closing.push_async_callback(cache.close)
+    return _Recalled(CachedReplies(cache, judge) if takes[0] else None, CachedEmbedder(cache, embedder) if takes[1] else embedder)
 
 
 def _facts(source: SampleSource, config: Config) -> dict[str, Any]:
@@ -171,9 +193,9 @@ def backends(
     return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
 
 
-def _setup(judge: Judge, embedder: Embedder, metrics: Sequence[Metric], config: Config) -> Setup:
+def _setup(judge: Identity, embedder: Identity, metrics: Sequence[Metric], config: Config) -> Setup:
     limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
-    return Setup(judge.identity, embedder.identity, metrics, plans.get(config.metrics.plan), config.language, limits)
+    return Setup(judge, embedder, metrics, plans.get(config.metrics.plan), config.language, limits)
 
 
 def _cases(config: Config) -> Callable[[Sample, int], tuple[Case, dict[str, Any]]]:

@@ -32,6 +32,18 @@ class Records(Protocol):
         ...
 
 
+class Recalled(Protocol):
+    """Replies that earlier runs were given."""
+
+    async def recall(self, question: Question) -> RawReply | None:
+        """Return the reply to the question, None if there is none."""
+        ...
+
+    def keep(self, question: Question, raw: RawReply) -> None:
+        """Keep a whole, readable reply for later runs."""
+        ...
+
+
 Work = tuple[Case, Sequence[Metric], dict[str, Any]]
 """A case, the metrics due on it, and what `detail.clipped` says of it."""
 
@@ -44,6 +56,8 @@ class Driver:
     judge: Judge
     embedder: Embedder
     records: Records
+    recalled: Recalled | None = None
+    """None = nothing is taken from earlier runs."""
     counts: Counts = field(default_factory=Counts)
     asking: dict[str, asyncio.Task[Reply]] = field(default_factory=dict)
     """Questions on their way: an equal question waits for the same reply."""
@@ -106,6 +120,25 @@ class Driver:
             self.asking.pop(question.key, None)
 
     async def _request(self, question: Question) -> Reply:
+        raw, reading = await self._recall(question) or await self._put(question)
+        line = reply_line(question, raw, reading)
+        self.counts.add(line)
+        self.answered += not raw.from_cache
+        self.records.keep_reply(question, line)
+        if self.recalled and question.kind.prompted and not raw.from_cache and line["error"] is None:
+            self.recalled.keep(question, raw)
+        return Reply(question.key, raw.text, reading, raw.error)
+
+    async def _recall(self, question: Question) -> tuple[RawReply, Reading] | None:
+        """Return what an earlier run was given, if it can be read whole."""
+        raw = await self.recalled.recall(question) if self.recalled and question.kind.prompted else None
+        if raw is None or raw.text is None:
+            return None
+        reading = question.kind.read(question.input, raw.text)
+        return None if reading.problem or reading.missing else (raw, reading)
+
+    async def _put(self, question: Question) -> tuple[RawReply, Reading]:
+        """Put the question to the judge or the embedder."""
         self.judging += question.kind.prompted
         try:
             raw = await (self.judge.complete(question) if question.kind.prompted else self._cosines(question))
@@ -113,12 +146,7 @@ class Driver:
             self.judging -= question.kind.prompted
         if raw.text is None and raw.error is None:  # a judge of the user's own that says neither
             raw = replace(raw, error="empty_reply")
-        reading = question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
-        line = reply_line(question, raw, reading)
-        self.counts.add(line)
-        self.answered += not line.get("from_cache")
-        self.records.keep_reply(question, line)
-        return Reply(question.key, raw.text, reading, raw.error)
+        return raw, question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
 
     async def _cosines(self, question: Question) -> RawReply:
         from ragstone.embed.cosine import cosines
@@ -206,7 +234,7 @@ def reply_line(question: Question, raw: RawReply, reading: Reading) -> dict[str,
         "usage": raw.usage,
         "latency_s": raw.latency_s,
         "attempts": raw.attempts,
-        "from_cache": False,
+        "from_cache": raw.from_cache,
         "error": error,
         **({"notes": list(reading.notes)} if reading.notes else {}),
         **({"message": raw.message} if raw.message else {}),

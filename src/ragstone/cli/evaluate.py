@@ -72,6 +72,7 @@ def command(
     tpm: Annotated[Text, _option("--tpm", PACE, "N")] = None,
     no_cache: Annotated[bool, _option("--no-cache", PACE)] = False,
     cache: Annotated[Text, _option("--cache", PACE, "DIR")] = None,
+    cache_mb: Annotated[Text, _option("--cache-mb", PACE, "X")] = None,
     retry_failed: Annotated[bool, _option("--retry-failed", PACE)] = False,
     force: Annotated[bool, _option("--force", PACE)] = False,
     deadline: Annotated[Text, _option("--deadline", BUDGET, "SECONDS")] = None,

@@ -236,6 +236,8 @@ class Config(Settings):
     """Leave the shared reply cache alone."""
     cache: str | None = None
     """Folder of the reply cache; unset = the user's cache folder."""
+    cache_mb: float = Field(default=1000, gt=0, le=1_000_000)
+    """Most the reply cache holds, in MB; the least recently used goes first."""
     deadline: float | None = Field(default=None, gt=0)
     """Seconds a run may take; unset = no limit."""
     max_calls: int | None = Field(default=None, ge=1)

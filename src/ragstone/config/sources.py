@@ -31,8 +31,8 @@ FLAGS: dict[str, Place] = {
     **{name: ("limits", name) for name in ("top_k", "max_context_chars", "max_answer_chars")},
     **{name: ("metrics", name) for name in ("metrics", "preset", "strictness", "plan", "precision_against", "recall_points")},
     **{name: (name,) for name in ("language", "lang", "map", "encoding", "strip_citations", "max_cell_mb", "concurrency", "rpm", "tpm")},
-    **{name: (name,) for name in ("repeat", "limit", "seed", "no_cache", "cache", "deadline", "max_calls", "max_tokens_total", "max_cost")},
-    **{name: (name,) for name in ("dry_run", "min_coverage", "retry_failed", "force")},
+    **{name: (name,) for name in ("repeat", "limit", "seed", "no_cache", "cache", "cache_mb", "deadline")},
+    **{name: (name,) for name in ("max_calls", "max_tokens_total", "max_cost", "dry_run", "min_coverage", "retry_failed", "force")},
 }
 """Name of a flag (and, upper-cased after RAGSTONE_, of a variable) -> the setting it sets."""
 

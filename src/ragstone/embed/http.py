@@ -84,6 +84,8 @@ class HttpEmbedder:
         self.dimension: int | None = None
         """Length of the vectors, once one was received."""
         self.parameters: dict[str, Any] = {"encoding_format": "float"}
+        self.requested: dict[str, Any] = {}
+        """Parameters as the settings ask for them that can change a vector: there are none."""
         self._dropped: dict[str, str] = {}
         self._wait = wait
         self._kept: OrderedDict[str, Vector] = OrderedDict()

@@ -42,6 +42,8 @@ class RawReply:
     """Requests this reply took; 0 where nothing is sent."""
     rate_limits: int = 0
     """How many of them were answered 429."""
+    from_cache: bool = False
+    """True of a reply that an earlier run was given."""
 
 
 class Judge(Protocol):

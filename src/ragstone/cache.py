@@ -1,0 +1,166 @@
+"""The reply cache as a run uses it: reads gathered into one statement a turn of the loop, writes on a thread of their own.
+
+A look-up takes microseconds and waits for nobody, so handing it to a thread would cost many times what it takes. Writing
+waits for other processes and for the disk. A cache that fails is left alone for the rest of the run, which goes on without it.
+"""
+
+import asyncio
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragstone.cache_file import CacheFile, Entry
+from ragstone.config import Config
+from ragstone.errors import ConfigError
+from ragstone.judge.base import Identity
+from ragstone.text import say, screen_language
+
+WAIT = 0.1
+"""Seconds an entry waits for company before it is written."""
+
+
+class ReplyCache:
+    """What earlier runs were answered, by key. Used by one run, from one event loop."""
+
+    def __init__(self, folder: Path, most_mb: float, on_trouble: Callable[[str], None] = lambda _: None) -> None:
+        """Open the cache in `folder`; `on_trouble` hears once why it is not used any more.
+
+        Raises sqlite3.Error or OSError if it cannot be opened.
+        """
+        self._reader, self._on_trouble = CacheFile(folder, most_mb), on_trouble
+        try:
+            self._writer = CacheFile(folder, most_mb)
+        except BaseException:
+            self._reader.close()
+            raise
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragstone-cache")
+        self._failed = False
+        self._wanted: list[tuple[Sequence[bytes], asyncio.Future[dict[bytes, bytes]]]] = []
+        self._fresh: list[Entry] = []
+        self._used: dict[bytes, float] = {}
+        self._writing: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values of those keys that are held; {} once the cache has failed."""
+        if self._failed or not keys:
+            return {}
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[dict[bytes, bytes]] = loop.create_future()
+        if not self._wanted:
+            loop.call_soon(self._read)
+        self._wanted.append((keys, future))
+        return await future
+
+    def put(self, key: bytes, value: bytes, *, vector: bool = False) -> None:
+        """Store a value soon."""
+        if not self._failed:
+            self._fresh.append((key, vector, value))
+            self._write_soon()
+
+    async def close(self) -> None:
+        """Write what is left, make the file fit its size, and let go of it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        while self._writing is not None:
+            await self._writing
+        if not self._failed:
+            await self._aside(partial(self._writer.write, self._fresh, self._used), self._writer.trim)
+        self._thread.shutdown()
+        for file in (self._reader, self._writer):
+            file.close()
+
+    def _read(self) -> None:
+        """Answer all who wait."""
+        wanted, self._wanted = self._wanted, []
+        found: dict[bytes, bytes] = {}
+        try:
+            if not self._failed:
+                found = self._reader.read([key for keys, _ in wanted for key in keys])
+        except sqlite3.Error as bad:
+            self._give_up(bad)
+        for keys, future in wanted:
+            if not future.done():
+                future.set_result({key: found[key] for key in keys if key in found})
+        if found:
+            self._used.update(dict.fromkeys(found, time.time()))
+            self._write_soon()
+
+    def _write_soon(self) -> None:
+        if self._timer is None and self._writing is None:
+            self._timer = asyncio.get_running_loop().call_later(WAIT, self._write)
+
+    def _write(self) -> None:
+        """Hand what has gathered to the thread, and once more what gathers meanwhile."""
+        self._timer = None
+        fresh, self._fresh = self._fresh, []
+        used, self._used = self._used, {}
+        self._writing = asyncio.ensure_future(self._aside(partial(self._writer.write, fresh, used)))
+        self._writing.add_done_callback(self._written)
+
+    def _written(self, _: object) -> None:
+        self._writing = None
+        if (self._fresh or self._used) and not self._failed:
+            self._write_soon()
+
+    async def _aside(self, *actions: Callable[[], None]) -> None:
+        """Run actions on the cache's own thread, until one fails."""
+        try:
+            for action in actions:
+                await asyncio.get_running_loop().run_in_executor(self._thread, action)
+        except (sqlite3.Error, OSError) as bad:
+            self._give_up(bad)
+
+    def _give_up(self, bad: Exception) -> None:
+        if not self._failed:
+            self._failed = True
+            self._on_trouble(say("cache.failed", screen_language(), path=self._reader.path, problem=bad))
+
+
+def open_cache(config: Config, tell: Callable[[str], None]) -> ReplyCache | None:
+    """Return the cache the settings name, None if they want none or the user's own cannot be used, which `tell` hears.
+
+    Raises:
+        ConfigError: a folder named by a setting cannot be used.
+    """
+    if config.no_cache:
+        return None
+    folder = cache_folder(config)
+    try:
+        return ReplyCache(folder, config.cache_mb, tell)
+    except (sqlite3.Error, OSError) as bad:
+        lang = screen_language()
+        if config.cache is not None:
+            raise ConfigError(say("cache.unusable", lang, path=folder, problem=bad)) from bad
+        tell(say("cache.failed", lang, path=folder, problem=bad))
+        return None
+
+
+def cache_folder(config: Config) -> Path:
+    """Return the folder of the cache: the setting, else `ragstone` in the user's cache folder."""
+    if config.cache is not None:
+        return Path(config.cache).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("ragstone", appauthor=False)
+
+
+def key_of(*parts: str | bytes) -> bytes:
+    """Return the key of some parts, in which no two different lists of parts are alike."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "big") + raw)
+    return digest.digest()[:16]
+
+
+def scope_of(who: Identity, requested: Any) -> bytes:
+    """Return the part of a key that tells endpoints, models and requested parameters apart."""
+    return key_of(who.endpoint, who.model, orjson.dumps(requested, option=orjson.OPT_SORT_KEYS))

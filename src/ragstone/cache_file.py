@@ -1,0 +1,193 @@
+"""The file of the reply cache: one SQLite table of keys and values, shared by every process of one user.
+
+Write-ahead logging lets one process read while another writes; a killed process leaves nothing half written. The least
+recently used entries go when the file outgrows its size.
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+NAME = "replies-1.sqlite"
+"""The number is that of the layout; a file of another layout is left alone."""
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes."""
+MB = 1_000_000
+ROOM = 0.9
+"""Share of the size that is left standing when entries have to go, so that they do not go one by one."""
+AT_ONCE = 500
+"""Keys looked up by one statement."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS entries(key BLOB PRIMARY KEY, vector INTEGER NOT NULL, used REAL NOT NULL, value BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS entries_used ON entries(used);
+"""
+
+Entry = tuple[bytes, bool, bytes]
+"""(key, whether it is a vector, value)"""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a cache holds."""
+
+    path: Path
+    replies: int = 0
+    vectors: int = 0
+    bytes: int = 0
+    """Size of what is held; the file itself may be larger for a moment."""
+    oldest: float | None = None
+    """Unix time of the longest unused entry; None = nothing is held."""
+
+
+class CacheFile:
+    """One connection to the file. Every method raises sqlite3.Error or OSError when the file cannot be used."""
+
+    def __init__(self, folder: Path, most_mb: float) -> None:
+        """Open the file, made for its owner only where it does not exist; so is a folder that holds nothing else."""
+        self.path = folder / NAME
+        self._most = most_mb * MB
+        self._unchecked = 0
+        _make_private(folder, self.path)
+        # one thread at a time uses it, not always the same one
+        self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        try:
+            _patiently(self._prepare)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
+            self._db.execute(f"PRAGMA {setting}")
+        if not self._one("SELECT count(*) FROM sqlite_master WHERE name = 'entries_used'"):
+            with self._writing():
+                for statement in filter(str.strip, _TABLE.split(";")):
+                    self._db.execute(statement)
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values of those keys that are held."""
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(keys), AT_ONCE):
+            some = keys[start : start + AT_ONCE]
+            marks = ",".join("?" * len(some))
+            found.update(self._db.execute(f"SELECT key, value FROM entries WHERE key IN ({marks})", some))
+        return found
+
+    def write(self, entries: Iterable[Entry] = (), used: Mapping[bytes, float] | None = None) -> None:
+        """Store entries, and when others were last used (Unix time); then make the file fit its size."""
+        now = time.time()
+        rows = [(key, vector, now, value) for key, vector, value in entries]
+        if not rows and not used:
+            return
+        with self._writing():
+            self._db.executemany("UPDATE entries SET used = ?2 WHERE key = ?1", list((used or {}).items()))
+            self._db.executemany("INSERT OR REPLACE INTO entries(key, vector, used, value) VALUES (?, ?, ?, ?)", rows)
+        self._unchecked += sum(len(row[3]) for row in rows)
+        if self._unchecked > self._most / 20:
+            self.trim()
+
+    def trim(self) -> None:
+        """Drop the least recently used entries if the file is larger than it may be."""
+        self._unchecked = 0
+        if (size := self._size()) <= self._most:
+            return
+        surplus = size - ROOM * self._most
+        with self._writing():
+            self._db.executemany("DELETE FROM entries WHERE rowid = ?", list(self._oldest(surplus)))
+        self._db.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def _oldest(self, surplus: float) -> Iterator[tuple[int]]:
+        for rowid, held in self._db.execute("SELECT rowid, length(value) + 100 FROM entries ORDER BY used").fetchall():
+            if surplus <= 0:
+                return
+            surplus -= held
+            yield (rowid,)
+
+    def info(self) -> CacheInfo:
+        """Count what is held."""
+        counted: Mapping[int, int] = dict(self._db.execute("SELECT vector, count(*) FROM entries GROUP BY vector"))
+        oldest = self._one("SELECT min(used) FROM entries")
+        return CacheInfo(self.path, counted.get(0, 0), counted.get(1, 0), self._size(), oldest)
+
+    def clear(self) -> None:
+        """Drop every entry and give the room back; other processes go on with an empty cache."""
+        with self._writing():
+            self._db.execute("DELETE FROM entries")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def _size(self) -> int:
+        pages, free, size = (int(self._one(f"PRAGMA {name}")) for name in ("page_count", "freelist_count", "page_size"))
+        return (pages - free) * size
+
+    def _one(self, statement: str) -> float:
+        value: float = self._db.execute(statement).fetchone()[0]
+        return value
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")  # a lock taken later would not wait its turn
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+
+def look(folder: Path) -> CacheInfo:
+    """Return what the cache in `folder` holds, without making one; raises sqlite3.Error or OSError if it cannot be read."""
+    if not (folder / NAME).exists():
+        return CacheInfo(folder / NAME)
+    with contextlib.closing(CacheFile(folder, float("inf"))) as file:
+        return file.info()
+
+
+def clear(folder: Path) -> CacheInfo:
+    """Empty the cache in `folder` and return what it held; a file that is no cache any more is removed."""
+    try:
+        held = look(folder)
+        if held.path.exists():
+            with contextlib.closing(CacheFile(folder, float("inf"))) as file:
+                file.clear()
+    except sqlite3.DatabaseError as bad:
+        if isinstance(bad, sqlite3.OperationalError):  # another process holds it, or the disk refuses: nothing wrong with the file
+            raise
+        held = CacheInfo(folder / NAME)
+        for end in ("", "-wal", "-shm"):
+            held.path.with_name(NAME + end).unlink(missing_ok=True)
+    return held
+
+
+def _make_private(folder: Path, path: Path) -> None:
+    """Company text is for its owner's eyes: the folder 0700 if it is the cache's own, the file 0600."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if all(inside.name.startswith(NAME) for inside in folder.iterdir()) and folder.stat().st_mode & 0o077:
+        folder.chmod(0o700)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
+def _patiently(action: Callable[[], None]) -> None:
+    """Switching to write-ahead logging does not wait for another process that does the same at that moment."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            action()
+        except sqlite3.OperationalError as busy:
+            if busy.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            return

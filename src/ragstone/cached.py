@@ -1,0 +1,120 @@
+"""What a judge and an embedder said in earlier runs, found again in the reply cache.
+
+Only backends that say what they were asked for (`requested`: parameters as the settings want them) take part: a key
+must hold everything that can change a reply, and of other backends that is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ragstone.cache import ReplyCache, key_of, scope_of
+from ragstone.judge.base import Identity, Judge, RawReply
+
+if TYPE_CHECKING:
+    from ragstone.embed.base import Embedder, Vector
+    from ragstone.questions.base import Question
+
+
+def takes_part(backend: Judge | Embedder) -> bool:
+    """Return whether the replies of a backend may be taken from a cache."""
+    return getattr(backend, "requested", None) is not None
+
+
+class CachedReplies:
+    """The replies of one judge: same question, endpoint, model, requested parameters and reply schema."""
+
+    def __init__(self, cache: ReplyCache, judge: Judge) -> None:
+        """Find and keep the replies of `judge`, which must say what it was asked for."""
+        self._cache, self._judge = cache, judge
+        self._scope = scope_of(judge.identity, judge.requested)  # type: ignore[attr-defined]
+        self._schemas: dict[str, bytes] = {}
+        self._sent: dict[bytes, None] = {}
+
+    def _key(self, question: Question) -> bytes:
+        kind = question.kind
+        if (schema := self._schemas.get(kind.name)) is None:
+            schema = self._schemas[kind.name] = key_of(self._scope, orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS))
+        return key_of(schema, question.key)
+
+    async def recall(self, question: Question) -> RawReply | None:
+        """Return the reply of an earlier run, None if there is none."""
+        key = self._key(question)
+        if (value := (await self._cache.get([key])).get(key)) is None:
+            return None
+        held = orjson.loads(value)
+        self._sent[orjson.dumps(held["parameters"])] = None
+        return RawReply(text=held["raw"], usage=held["usage"], attempts=0, from_cache=True)
+
+    def keep(self, question: Question, raw: RawReply) -> None:
+        """Keep a whole, readable reply, with the parameters that were in effect beside it."""
+        parameters = self._judge.identity.parameters
+        self._sent[orjson.dumps(parameters)] = None
+        self._cache.put(self._key(question), orjson.dumps({"raw": raw.text, "usage": raw.usage, "parameters": parameters}))
+
+    @property
+    def identity(self) -> Identity:
+        """The judge's, with the parameters its replies were really had with: recalled ones as well as those of this run.
+
+        Where they are not all alike, the judge's own stand first and the others under `also`.
+        """
+        own = self._judge.identity
+        used = [orjson.loads(sent) for sent in self._sent] or [own.parameters]
+        others = [parameters for parameters in used if parameters != own.parameters]
+        if len(used) == 1:
+            return replace(own, parameters=used[0])
+        return replace(own, parameters={**own.parameters, "also": others}) if others else own
+
+
+class CachedEmbedder:
+    """An embedder whose vectors are looked up by endpoint, model and text before it is asked."""
+
+    def __init__(self, cache: ReplyCache, embedder: Embedder) -> None:
+        """Look up before asking `embedder`, which must say what it was asked for."""
+        self._cache, self._embedder = cache, embedder
+        self._scope = scope_of(embedder.identity, embedder.requested)  # type: ignore[attr-defined]
+
+    @property
+    def identity(self) -> Identity:
+        """The embedder's."""
+        return self._embedder.identity
+
+    @property
+    def requests(self) -> int:
+        """Requests sent so far."""
+        return self._embedder.requests
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
+        """Return one vector a text, those that are held without asking.
+
+        Held vectors of another length than the fresh ones come from a model that was changed under its name: all are asked anew.
+        """
+        keys = [key_of(self._scope, b"vector", text) for text in texts]
+        found = {key: _vector(value) for key, value in (await self._cache.get(keys)).items()}
+        vectors = await self._embed(texts, keys, found)
+        if found and len({v.size for v in vectors if not isinstance(v, str)}) > 1:
+            vectors = await self._embed(texts, keys, {})
+        return vectors
+
+    async def _embed(self, texts: Sequence[str], keys: Sequence[bytes], found: dict[bytes, Vector]) -> list[Vector | str]:
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        fresh = dict(zip(missing, await self._embedder.embed(list(missing.values())), strict=True)) if missing else {}
+        for key, vector in fresh.items():
+            if not isinstance(vector, str):
+                self._cache.put(key, vector.astype("<f4").tobytes(), vector=True)
+        held: dict[bytes, Any] = {**found, **fresh}
+        return [held[key] for key in keys]
+
+    async def close(self) -> None:
+        """Close the embedder; the cache is its opener's."""
+        await self._embedder.close()
+
+
+def _vector(value: bytes) -> Vector:
+    import numpy as np
+
+    return np.frombuffer(value, dtype="<f4")
