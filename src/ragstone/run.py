@@ -56,9 +56,9 @@ class Driver:
     judge: Judge
     embedder: Embedder
     records: Records
+    counts: Counts = field(default_factory=Counts)
     recalled: Recalled | None = None
     """None = nothing is taken from earlier runs."""
-    counts: Counts = field(default_factory=Counts)
     asking: dict[str, asyncio.Task[Reply]] = field(default_factory=dict)
     """Questions on their way: an equal question waits for the same reply."""
     answered: int = 0

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +23,8 @@ class TruthServer:
 
     judge: ScriptedJudge
     delay_s: float = 0.0
+    instead: Callable[[dict[str, Any]], tuple[int, dict[str, Any]] | None] = lambda body: None
+    """(request body) -> (status, response body) in place of the truth; None = the truth."""
     base_url: str = ""
     chats: list[dict[str, Any]] = field(default_factory=list)
     embeddings: list[dict[str, Any]] = field(default_factory=list)
@@ -57,6 +59,8 @@ def serving(truth: dict[str, Any], delay_s: float = 0.0) -> Iterator[TruthServer
             server.most_at_once = max(server.most_at_once, server.at_once)
             try:
                 await asyncio.sleep(server.delay_s)
+                if (other := server.instead(body)) is not None:
+                    return web.json_response(other[1], status=other[0])
                 kind = KINDS[kind_of(body)]
                 raw = await server.judge.complete(
                     ask(kind, "en", 0, body["messages"][0]["content"], orjson.loads(body["messages"][1]["content"]))
