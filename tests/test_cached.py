@@ -61,6 +61,7 @@ def test_a_second_run_of_the_same_data_asks_nothing_and_gives_the_same(server, t
     assert {line["key"]: line["raw"] for line in lines} == {line["key"]: line["raw"] for line in reply_lines(first)}
     assert not any(line["from_cache"] for line in reply_rows(first))
     manifest = orjson.loads((second / "manifest.json").read_bytes())
+    assert manifest["counts"]["from_cache"] == len(lines)
     assert manifest["counts"]["requests"] == manifest["counts"]["embedding_requests"] == manifest["tokens"]["prompt"] == 0
     assert ragstone.load(second).signature == ragstone.load(first).signature
     assert replay(second).changed == []

@@ -22,7 +22,7 @@ def line(**columns: Any) -> dict[str, Any]:
         ([line(attempts=3, rate_limits=2, usage={"prompt_tokens": 5, "completion_tokens": None})], Counts(3, 2, 2, prompt_tokens=5)),
         ([line(error="bad_reply", usage={}), line(error="timeout", usage={})], Counts(2, bad_replies=1)),
         ([line(kind="cosine", attempts=0)], Counts()),
-        ([line(from_cache=True)], Counts()),
+        ([line(from_cache=True)], Counts(from_cache=1)),
     ],
 )
 def test_lines_of_replies_are_added_up(lines: list[dict[str, Any]], counts: Counts) -> None:

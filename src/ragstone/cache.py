@@ -41,7 +41,7 @@ class ReplyCache:
             self._reader.close()
             raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragstone-cache")
-        self._failed = False
+        self._failed = self._closing = False
         self._wanted: list[tuple[Sequence[bytes], asyncio.Future[dict[bytes, bytes]]]] = []
         self._fresh: list[Entry] = []
         self._used: dict[bytes, float] = {}
@@ -50,7 +50,7 @@ class ReplyCache:
 
     async def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of those keys that are held; {} once the cache has failed."""
-        if self._failed or not keys:
+        if self._failed or self._closing or not keys:
             return {}
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[bytes, bytes]] = loop.create_future()
@@ -61,15 +61,16 @@ class ReplyCache:
 
     def put(self, key: bytes, value: bytes, *, vector: bool = False) -> None:
         """Store a value soon."""
-        if not self._failed:
+        if not (self._failed or self._closing):
             self._fresh.append((key, vector, value))
             self._write_soon()
 
     async def close(self) -> None:
         """Write what is left, make the file fit its size, and let go of it."""
+        self._closing = True
         if self._timer is not None:
             self._timer.cancel()
-        while self._writing is not None:
+        if self._writing is not None:
             await self._writing
         if not self._failed:
             await self._aside(partial(self._writer.write, self._fresh, self._used), self._writer.trim)
@@ -94,7 +95,7 @@ class ReplyCache:
             self._write_soon()
 
     def _write_soon(self) -> None:
-        if self._timer is None and self._writing is None:
+        if self._timer is None and self._writing is None and not self._closing:
             self._timer = asyncio.get_running_loop().call_later(WAIT, self._write)
 
     def _write(self) -> None:

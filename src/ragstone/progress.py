@@ -25,6 +25,8 @@ class Counts:
     bad_replies: int = 0
     unknown_usage: int = 0
     """Replies whose endpoint told no token counts."""
+    from_cache: int = 0
+    """Replies that an earlier run was given; they cost nothing, and nothing else counts them."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
@@ -32,6 +34,7 @@ class Counts:
     def add(self, line: dict[str, Any]) -> None:
         """Count one line of `replies.jsonl`."""
         if line.get("from_cache"):
+            self.from_cache += 1
             return
         attempts = line.get("attempts") or 0
         self.requests += attempts

@@ -199,6 +199,7 @@ COUNTS = (
     "rate_limits",
     "bad_replies",
     "unknown_usage",
+    "from_cache",
     "prompt",
     "completion",
     "cached",
