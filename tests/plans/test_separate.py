@@ -4,7 +4,7 @@ from support.needs import claims, sample
 from ragstone.errors import ConfigError
 from ragstone.metrics.needs import Checked, Claims, Cosine, Matched, Rated
 from ragstone.plans import get, separate
-from ragstone.plans.base import Case, claim_list, sent_contexts
+from ragstone.plans.base import Case, claim_list, ranked, sent_contexts
 from ragstone.questions import match_claims, rate_contexts
 from ragstone.questions.base import Failed, Question, Reading, Reply
 
@@ -88,7 +88,7 @@ def test_the_yardstick_always_stands_under_reference() -> None:
 def test_a_repeated_context_gets_the_verdict_of_its_first_and_a_blank_one_is_not_useful() -> None:
     row = sample(question="q", reference="r", contexts=["甲", "", "甲", "乙"])
     said = {1: rate_contexts.ContextVerdict(True, "yes"), 4: rate_contexts.ContextVerdict(False, "no")}
-    found = separate._ranked(row, sent_contexts(row), said)
+    found = ranked(row, sent_contexts(row), said)
     assert [(f.id, f.verdict) for f in found] == [("c1", "useful"), ("c2", "not_useful"), ("c3", "useful"), ("c4", "not_useful")]
 
 

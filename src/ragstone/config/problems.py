@@ -16,7 +16,6 @@ from ragstone.types import Language
 
 NOT_YET: tuple[Place, ...] = (
     *((name,) for name in ("rpm", "tpm", "deadline", "max_calls", "max_tokens_total", "max_cost", "dry_run")),
-    ("metrics", "plan"),
 )
 """Settings this version reads but cannot honour: any value but the default is refused rather than ignored."""
 

@@ -96,7 +96,7 @@ class ScriptedJudge(FromTable):
         verdicts = []
         for claim in asked["claims"]:
             verdict, ids = self._side(self._checks.find(claim["text"], kind), asked["contexts"])
-            line = {"id": claim["id"], "evidence": ids, "quote": texts[ids[0]][:QUOTE] if ids else ""}
+            line = {"id": claim["id"], "evidence": ids, "quote": texts[min(ids)][:QUOTE] if ids else ""}
             verdicts.append({**line, "reason": say(f"judges.script_{verdict}", lang), "verdict": verdict})
         return verdicts
 

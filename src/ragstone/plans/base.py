@@ -1,13 +1,16 @@
 """What every plan shares: the case it works on, and how texts of a sample become claims and contexts on the wire."""
 
 import hashlib
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragstone.language import fold
-from ragstone.metrics.needs import Claim, ClaimList, Need, Side
-from ragstone.questions.base import Kind, Question
+from ragstone.metrics.needs import Claim, ClaimList, Finding, Need, Side
+from ragstone.questions.base import Kind
+from ragstone.questions.check_claims import ClaimVerdict
+from ragstone.questions.rate_contexts import ContextVerdict
+from ragstone.questions.split_claims import SplitClaim
 from ragstone.types import Language, Sample
 
 
@@ -20,7 +23,8 @@ class Case:
     repeat: int = 0
 
 
-Resolving = Generator[Sequence[Need | Question], list[Any], Any]
+Resolving = Generator[Sequence[Hashable], list[Any], Any]
+"""Yields needs, those of metrics and a plan's own, and questions; receives their answers."""
 
 
 class Plan(Protocol):
@@ -31,7 +35,10 @@ class Plan(Protocol):
     """Every kind of question the plan can ask a judge."""
 
     def resolve(self, need: Need, case: Case) -> Resolving:
-        """Yield needs and questions, receive their answers, return the answer to `need` or a Failed."""
+        """Yield needs and questions, receive their answers, return the answer to `need` or a Failed.
+
+        A need the plan yields comes back to it here, once a case.
+        """
         ...
 
 
@@ -61,6 +68,34 @@ def sent_contexts(sample: Sample) -> SentContexts:
         else:
             first[context.text] = rank
     return SentContexts(tuple((rank, text) for text, rank in first.items()), same_as)
+
+
+def shuffled(sample: Sample, contexts: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return contexts in an order that the sample's id alone decides.
+
+    Usefulness is asked about in this order: in rank order, a judge that favours what stands first would favour every ranking.
+    """
+    return sorted(contexts, key=lambda item: hashlib.sha256(f"{sample.id}/{item[0]}".encode()).digest())
+
+
+def ranked(sample: Sample, contexts: SentContexts, said: Mapping[int, ContextVerdict]) -> tuple[Finding, ...]:
+    """Return one finding a context, in rank order: a repeated one has that of its first, a blank one is not useful."""
+    findings = []
+    for rank in range(1, len(sample.contexts or ()) + 1):
+        verdict = said.get(contexts.same_as.get(rank, rank))
+        useful = verdict is not None and verdict.useful
+        findings.append(Finding(f"c{rank}", "useful" if useful else "not_useful", reason=verdict.reason if verdict else None))
+    return tuple(findings)
+
+
+def finding(claim: Claim, said: ClaimVerdict) -> Finding:
+    """Return what was said of a claim, with the contexts it rests on by their ids."""
+    return Finding(claim.id, said.verdict, tuple(f"c{i}" for i in said.evidence), said.reason, said.quote, said.unverified)
+
+
+def split_list(of: Side, found: Iterable[SplitClaim]) -> ClaimList:
+    """Number the claims a judge found in a text."""
+    return claim_list(of, ((c.text, c.anchor, c.behaviour) for c in found))
 
 
 def claim_list(of: Side, found: Iterable[tuple[str, str | None, bool]], *, unsplit: bool = False) -> ClaimList:

@@ -1,7 +1,5 @@
 """The plan `separate`: one request a step, seven for all five metrics."""
 
-import hashlib
-
 from ragstone.metrics.base import reference_text, until_failed
 from ragstone.metrics.needs import (
     Checked,
@@ -21,9 +19,9 @@ from ragstone.metrics.needs import (
     ReverseQuestions,
     Side,
 )
-from ragstone.plans.base import Case, Resolving, SentContexts, claim_list, numbered, sent_contexts
+from ragstone.plans.base import Case, Resolving, claim_list, finding, numbered, ranked, sent_contexts, shuffled, split_list
 from ragstone.questions import check_claims, cosine, invert_answer, match_claims, rate_contexts, split_claims
-from ragstone.questions.base import Failed, Kind, ask
+from ragstone.questions.base import MAX_CONTEXTS, Failed, Kind, ask
 from ragstone.types import Sample
 
 name = "separate"
@@ -38,7 +36,7 @@ def resolve(need: Need, case: Case) -> Resolving:
         case Checked():
             return until_failed(_checked(need, case))
         case Rated():
-            return _rated(need, case)
+            return rated(need, case)
         case Matched():
             return until_failed(_matched(need, case))
         case Inverted():
@@ -58,7 +56,7 @@ def _claims(need: Claims, case: Case) -> Resolving:
         return claim_list("reference", points, unsplit=True)
     text = _text(sample, need.of, need.alternative)
     found = yield from split_claims.ask(need.of, sample.question, text, language=case.language, repeat=case.repeat)
-    return found if isinstance(found, Failed) else claim_list(need.of, ((c.text, c.anchor, c.behaviour) for c in found))
+    return found if isinstance(found, Failed) else split_list(need.of, found)
 
 
 def _checked(need: Checked, case: Case) -> Resolving:
@@ -71,28 +69,18 @@ def _checked(need: Checked, case: Case) -> Resolving:
     said = yield from check_claims.ask(contexts.sent, numbered(claims), language=case.language, repeat=case.repeat)
     if isinstance(said, Failed):
         return said
-    findings = []
-    for claim, (number, _) in zip(claims.claims, numbered(claims), strict=True):
-        v = said[number]
-        findings.append(Finding(claim.id, v.verdict, tuple(f"c{i}" for i in v.evidence), v.reason, v.quote, v.unverified))
-    return CheckedClaims(claims, tuple(findings), contexts.duplicates)
+    findings = tuple(finding(claim, said[number]) for claim, (number, _) in zip(claims.claims, numbered(claims), strict=True))
+    return CheckedClaims(claims, findings, contexts.duplicates)
 
 
-def _rated(need: Rated, case: Case) -> Resolving:
-    contexts = sent_contexts(case.sample)
-    shuffled = sorted(contexts.sent, key=lambda item: hashlib.sha256(f"{case.sample.id}/{item[0]}".encode()).digest())
-    yardstick = _text(case.sample, need.against, need.alternative)
-    said = yield from rate_contexts.ask(shuffled, case.sample.question, yardstick, language=case.language, repeat=case.repeat)
-    return said if isinstance(said, Failed) else RatedContexts(_ranked(case.sample, contexts, said), contexts.duplicates)
-
-
-def _ranked(sample: Sample, contexts: SentContexts, said: dict[int, rate_contexts.ContextVerdict]) -> tuple[Finding, ...]:
-    findings = []
-    for rank in range(1, len(sample.contexts or ()) + 1):
-        verdict = said.get(contexts.same_as.get(rank, rank))
-        useful = verdict is not None and verdict.useful
-        findings.append(Finding(f"c{rank}", "useful" if useful else "not_useful", reason=verdict.reason if verdict else None))
-    return tuple(findings)
+def rated(need: Rated, case: Case, at_once: int = MAX_CONTEXTS) -> Resolving:
+    """Rate the contexts, at most `at_once` in a request."""
+    sample, contexts = case.sample, sent_contexts(case.sample)
+    yardstick = _text(sample, need.against, need.alternative)
+    said = yield from rate_contexts.ask(
+        shuffled(sample, contexts.sent), sample.question, yardstick, language=case.language, repeat=case.repeat, at_once=at_once
+    )
+    return said if isinstance(said, Failed) else RatedContexts(ranked(sample, contexts, said), contexts.duplicates)
 
 
 def _matched(need: Matched, case: Case) -> Resolving:

@@ -63,13 +63,22 @@ def ask(
     """
     if not contexts:
         return {id: ClaimVerdict("not_found") for id, _ in claims}
+    lines = yield from verdict_lines(contexts, claims, language=language, repeat=repeat)
+    if isinstance(lines, Failed):
+        return lines
+    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts) for id, _ in claims}
+
+
+def verdict_lines(
+    contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]], *, language: Language, repeat: int
+) -> Talk[Items | Failed]:
+    """Do what `ask` does, and return the verdicts in wire shape; a claim without one is left out."""
     asker = Asker(KIND, language, repeat)
     groups = [contexts[i : i + MAX_CONTEXTS] for i in range(0, len(contexts), MAX_CONTEXTS)]
     parts = yield from together([in_groups(claims, MAX_CLAIMS, partial(_part, asker, group)) for group in groups])
     if isinstance(parts, Failed):
         return parts
-    lines = merged([{slot: line for items in part for slot, line in items.items()} for part in parts])
-    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts) for id, _ in claims}
+    return merged([{slot: line for items in part for slot, line in items.items()} for part in parts])
 
 
 def _part(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:

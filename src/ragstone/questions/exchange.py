@@ -84,10 +84,24 @@ def shown(raw: str | None) -> str:
     return (raw or "")[:SHOWN].encode("utf-8", "replace").decode()
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The verdicts that came; `trouble` is why the missing ones could not be asked for again, None if they could."""
+
+    items: Items
+    trouble: Failed | None = None
+
+
 def settle(asker: Asker, input: dict[str, Any], narrow: Callable[[Sequence[Slot]], dict[str, Any]]) -> Talk[Items | Failed]:
+    """Gather verdicts, all or nothing where a request failed."""
+    gathered = yield from gather(asker, input, narrow)
+    return gathered if isinstance(gathered, Failed) else gathered.trouble or gathered.items
+
+
+def gather(asker: Asker, input: dict[str, Any], narrow: Callable[[Sequence[Slot]], dict[str, Any]]) -> Talk[Gathered | Failed]:
     """Ask for verdicts, then for the missing ones; what is still missing in the end is not in the result.
 
-    `narrow` gives the user JSON that asks for the missing places only.
+    `narrow` gives the user JSON that asks for the missing places. Failed only where no reply could be read at all.
     """
     heard = yield from listen(asker, input)
     if isinstance(heard, Failed):
@@ -99,11 +113,11 @@ def settle(asker: Asker, input: dict[str, Any], narrow: Callable[[Sequence[Slot]
         problem = asker.problem("missing", number, places=places(missing))
         (reply,) = yield [asker.question(narrow(missing) | {"problem": problem})]
         if (word := failure(reply)) is not None:
-            return Failed(word)
+            return Gathered(items, Failed(word))
         said = by_slot(reply.reading.parsed)
         items |= {slot: said[slot] for slot in missing if slot in said}
         missing = tuple(slot for slot in missing if slot not in said)
-    return items
+    return Gathered(items)
 
 
 def by_slot(parsed: Any) -> Items:

@@ -1,11 +1,12 @@
 """All kinds of questions by name."""
 
-from ragstone.questions import check_claims, cosine, invert_answer, match_claims, rate_contexts, split_claims
+from ragstone.questions import check_all, check_claims, cosine, invert_answer, match_claims, rate_contexts, split_both, split_claims
 from ragstone.questions.base import Kind, system_prompt
 from ragstone.types import Language
 
 KINDS: dict[str, Kind] = {
-    module.KIND.name: module.KIND for module in (split_claims, check_claims, rate_contexts, match_claims, invert_answer, cosine)
+    module.KIND.name: module.KIND
+    for module in (split_claims, split_both, check_claims, rate_contexts, check_all, match_claims, invert_answer, cosine)
 }
 """Every kind this version can ask."""
 

@@ -1,6 +1,6 @@
 """Kind `rate_contexts`: is each context useful for answering the question as the yardstick does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,31 @@ KIND = Kind("rate_contexts", 1, record(verdicts=LINES), _read)
 
 
 def ask(
-    contexts: Sequence[tuple[int, str]], question: str | None, reference: str | None, *, language: Language, repeat: int
+    contexts: Sequence[tuple[int, str]],
+    question: str | None,
+    reference: str | None,
+    *,
+    language: Language,
+    repeat: int,
+    at_once: int = MAX_CONTEXTS,
 ) -> Talk[dict[int, ContextVerdict] | Failed]:
-    """Rate contexts, given as (id, text) in the order they shall be listed; more than MAX_CONTEXTS are asked in groups."""
+    """Rate contexts, given as (id, text) in the order they shall be listed; more than `at_once` are asked in groups."""
+    lines = yield from verdict_lines(contexts, question, reference, language=language, repeat=repeat, at_once=at_once)
+    if isinstance(lines, Failed):
+        return lines
+    return complete(len(lines), len(contexts)) or {id: rating(lines["verdicts", id]) for id, _ in contexts}
+
+
+def verdict_lines(
+    contexts: Sequence[tuple[int, str]],
+    question: str | None,
+    reference: str | None,
+    *,
+    language: Language,
+    repeat: int,
+    at_once: int = MAX_CONTEXTS,
+) -> Talk[Items | Failed]:
+    """Do what `ask` does, and return the verdicts in wire shape; a context without one is left out."""
     asker = Asker(KIND, language, repeat)
 
     def part(some: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
@@ -55,8 +77,10 @@ def ask(
 
         return settle(asker, asking(some), narrow)
 
-    parts = yield from in_groups(contexts, MAX_CONTEXTS, part)
-    if isinstance(parts, Failed):
-        return parts
-    lines = {id: line for items in parts for (_, id), line in items.items()}
-    return complete(len(lines), len(contexts)) or {id: ContextVerdict(lines[id]["verdict"] == 1, lines[id]["reason"]) for id, _ in contexts}
+    parts = yield from in_groups(contexts, at_once, part)
+    return parts if isinstance(parts, Failed) else {slot: line for items in parts for slot, line in items.items()}
+
+
+def rating(line: Mapping[str, Any]) -> ContextVerdict:
+    """Turn a verdict in wire shape into a record."""
+    return ContextVerdict(line["verdict"] == 1, line["reason"])

@@ -13,6 +13,9 @@ from ragstone.questions.schemas import TEXT, record, records
 from ragstone.questions.verdicts import read_verdict
 from ragstone.types import Language
 
+LINES = records(text=TEXT, anchor=TEXT)
+"""Schema of the claims."""
+
 MARKERS: dict[Language, str] = {"zh": "【行为】", "en": "[behaviour] "}
 """What a claim about behaviour begins with."""
 
@@ -74,7 +77,7 @@ def _read(input: dict[str, Any], raw: str) -> Reading:
     return Reading({"claims": [line for item in found["claims"] if (line := read_claims(item)) is not None]})
 
 
-KIND = Kind("split_claims", 1, record(claims=records(text=TEXT, anchor=TEXT)), _read)
+KIND = Kind("split_claims", 1, record(claims=LINES), _read)
 
 
 def ask(
