@@ -309,8 +309,6 @@ def test_keys_are_no_settings_and_unknown_variables_are_told():
         {"max_tokens_total": "10"},
         {"max_cost": "10"},
         {"dry_run": True},
-        {"plan": "joint"},
-        {"plan": "per-context"},
     ],
 )
 def test_a_setting_of_a_later_version_is_refused_not_ignored(flags):

@@ -19,12 +19,13 @@ from ragstone.embed.scripted import ScriptedEmbedder
 from ragstone.judge.base import Identity, RawReply
 from ragstone.judge.scripted import ScriptedJudge
 from ragstone.plans.joint import OF_ENDPOINT
-from ragstone.questions.base import Question
+from ragstone.questions.base import MAX_CONTEXTS, Question
 
 GOLD = Path(str(files("ragstone").joinpath("gold")))
 ALL = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
 OTHERS = ("joint", "per-context")
-ROWS, TRUTH = made(500, seed=3)
+ROWS, TRUTH = made(100, seed=3)
+SCRIPTED = ScriptedJudge.from_dict(TRUTH)
 Cells = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -43,14 +44,14 @@ class Hashing:
 
 
 def judge(answer: Callable[[Question, int], RawReply | None] = lambda question, number: None) -> Counting:
-    return Counting(ScriptedJudge.from_dict(TRUTH), answer)
+    return Counting(SCRIPTED, answer)
 
 
 def cells(plan: str, rows: list[Any] = ROWS, metrics: Sequence[str] = ALL, judge: Any = None, **more: Any) -> Cells:
     run = ragstone.evaluate(
         rows,
         metrics=list(metrics),
-        judge=judge or ScriptedJudge.from_dict(TRUTH),
+        judge=judge or SCRIPTED,
         embeddings=more.pop("embeddings", Hashing()),
         plan=plan,
         on_notice=lambda _: None,
@@ -73,16 +74,26 @@ def told(found: Cells) -> Cells:
 def test_the_rows_are_of_every_sort() -> None:
     outcomes = Counter((row["status"], row["reason"]) for row in clean("separate").values())
     words = {"no_context", "empty_answer", "no_claims", "no_reference_claims", "contexts_missing", "collect:timeout"}
-    words |= {"missing:question", "missing:answer", "missing:reference", "expected_refusal"}
+    words |= {"missing:question", "missing:answer", "missing:reference"}
     assert words <= {reason for _, reason in outcomes}
-    assert outcomes["ok", None] > 1000
+    assert outcomes["ok", None] > 200
     details = [name for row in clean("separate").values() for name in row["detail"]]
-    assert {"merged", "duplicates", "behaviour", "unsplit", "best", "inconsistent"} - set(details) <= {"inconsistent"}
+    assert {"merged", "duplicates", "behaviour", "unsplit", "best"} <= set(details)
+    assert sum(len(row.get("contexts") or ()) > MAX_CONTEXTS for row in ROWS) > 10
 
 
 @pytest.mark.parametrize("plan", OTHERS)
-def test_500_made_samples(plan: str) -> None:
+def test_made_samples(plan: str) -> None:
     assert told(clean(plan)) == told(clean("separate"))
+
+
+@pytest.mark.slow
+def test_500_made_samples() -> None:
+    rows, truth = made(500, seed=11)
+    scripted = ScriptedJudge.from_dict(truth)
+    separate, *others = (told(cells(plan, rows, judge=scripted)) for plan in ("separate", *OTHERS))
+    assert len(separate) == 500 * len(ALL)
+    assert others == [separate, separate]
 
 
 @pytest.mark.parametrize("plan", OTHERS)
@@ -99,7 +110,7 @@ def test_the_bundled_gold_set(plan: str) -> None:
 
 @pytest.mark.parametrize("plan", OTHERS)
 def test_the_answer_as_yardstick(plan: str) -> None:
-    rows = ROWS[:150]
+    rows = ROWS[:60]
     found = [told(cells(p, rows, ["context_precision", "faithfulness"], precision_against="answer")) for p in (plan, "separate")]
     assert found[0] == found[1]
     assert {row["detail"].get("against") for row in found[0].values() if row["value"] is not None} >= {"answer"}
@@ -107,7 +118,7 @@ def test_the_answer_as_yardstick(plan: str) -> None:
 
 @pytest.mark.parametrize("plan", ["separate", *OTHERS])
 def test_scores_do_not_depend_on_which_other_metrics_run(plan: str) -> None:
-    rows = ROWS[:120]
+    rows = ROWS[:40]
     alone: Cells = {}
     for metric in ALL:
         alone |= cells(plan, rows, [metric])
@@ -115,7 +126,7 @@ def test_scores_do_not_depend_on_which_other_metrics_run(plan: str) -> None:
 
 
 # ------------------------------------------------------------------ what fails
-WORDS = ("timeout", "connection", "blocked", "truncated", "too_long", "empty_reply")
+WORDS = ("timeout", "blocked", "truncated")
 KINDS = ("split_both", "check_all", "match_claims", "invert_answer", "split_claims", "check_claims", "rate_contexts")
 
 
@@ -135,7 +146,7 @@ def failing(word: str, kind: str, share: int) -> tuple[Counting, set[str]]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("word", WORDS)
 def test_a_failure_changes_no_cell_that_does_not_rest_on_it(word: str, kind: str) -> None:
-    rows = ROWS[:60]
+    rows = ROWS[:40]
     ids = {row["id"] for row in rows}
     faulty, hit = failing(word, kind, 3)
     found = cells("joint", rows, judge=faulty)

@@ -74,13 +74,15 @@ class _Maker:
         draw, truth = self.draw, self.truth
         contexts = [text for text in row.get("contexts") or () if text.strip()]
         truth["useful"][self.say("question")] = [text for text in contexts if draw.random() < 0.4]
+        unlike = list(dict.fromkeys(contexts))
         for claim in self.told:
-            sides = {side: draw.sample(contexts, min(len(contexts), draw.choice([0, 0, 1, 2]))) for side in ("supported", "contradicted")}
-            truth["checks"].setdefault(claim, sides)
-        references = [claim for claim in self.told if claim not in answer_claims]
+            found = draw.sample(unlike, min(len(unlike), draw.choice([0, 1, 2, 3])))
+            turn = draw.randint(0, len(found))
+            truth["checks"].setdefault(claim.rstrip("。."), {"supported": found[:turn], "contradicted": found[turn:]})
+        references = list(dict.fromkeys(claim.rstrip("。.") for claim in self.told if claim not in answer_claims))
         for claim in answer_claims:
             picked = draw.sample(references, min(len(references), draw.choice([0, 1, 1, 2])))
-            truth["matches"].setdefault(claim, {draw.choice(["supported", "contradicted"]): picked})
+            truth["matches"].setdefault(claim.rstrip("。."), {draw.choice(["supported", "contradicted"]): picked})
         if (answer := row.get("answer") or "").strip():
             flag = not answer_claims
             truth["questions"][answer] = [{"question": self.say("reverse", n), "noncommittal": flag or draw.random() < 0.1} for n in range(3)]
