@@ -312,9 +312,7 @@ def test_one_half_asked_alone_may_fail_alone() -> None:
 def test_a_group_of_contexts_that_fails_takes_every_claim_with_it() -> None:
     at = desk(
         {"contexts": [f"第{n}段" for n in range(1, 15)]},
-        check_all=lambda asked: (
-            "timeout" if len(asked["contexts"]) == 2 else {"claims": check(asked, (1,)), "contexts": rate(asked)}
-        ),
+        check_all=lambda asked: "timeout" if len(asked["contexts"]) == 2 else {"claims": check(asked, (1,)), "contexts": rate(asked)},
     )
     assert at.meet(Checked("answer")) == Failed("timeout")
     assert at.meet(Rated("reference")) == Failed("timeout")

@@ -13,6 +13,14 @@ from ragstone.resources import read_toml
 PROMPTED = [name for name, kind in KINDS.items() if kind.prompted]
 BOTH = pytest.mark.parametrize("language", ["zh", "en"])
 EACH = pytest.mark.parametrize("name", PROMPTED)
+TERMS = {
+    "zh": "代词|主语|建议|观点|客套|链接|标题|节选标记|条件|应当/可以/不得|以上/以下/超过|工作日/自然日|适用对象|日期|列表|表格"
+    "|反问|拒答|出处|【行为】|每一部分|依据|抵触|换算|措辞|逐字照抄|最多\\d+字|主题相近|用词相同|次序|外部知识",
+    "en": "pronouns|subject|advice|opinion|courtesy|links|headings|excerpt marks|condition|must|at least/over/below|calendar days"
+    "|applies to|dates|list|table|asking back|refusing|source|inventing|behaviour|every part|basis|conflicts|converted|wording"
+    "|verbatim|at most \\d+ \\w+|like topic|like words|order|outside knowledge",
+}
+"""What the rules of claims, checks and usefulness name."""
 
 
 def examples(name, language):
@@ -105,15 +113,39 @@ def test_split_examples_follow_their_rules(language):
 
 
 @BOTH
-def test_split_has_the_eight_claim_rules(language):
-    assert re.findall(r"(?m)^(\d)\. ", prompt("split_claims", language)) == list("12345678")
+def test_the_example_of_split_both_follows_the_same_rules(language):
+    ((given, raw),) = examples("split_both", language)
+    said = json.loads(raw)
+    for side in ("answer", "reference"):
+        assert all(c["anchor"] in given[side] and len(c["anchor"]) <= 20 for c in said[f"{side}_claims"])
+    assert not any(is_behaviour(c["text"]) for c in said["answer_claims"])
+    assert [is_behaviour(c["text"]) for c in said["reference_claims"]] == [False, False, True]
+    texts = [c["text"] for c in said["answer_claims"] + said["reference_claims"]]
+    assert all(t.endswith("。" if language == "zh" else ".") for t in texts)
 
 
 @BOTH
-def test_quotes_and_evidence_of_the_check_example_hold(language):
-    ((given, raw),) = examples("check_claims", language)
+@pytest.mark.parametrize("name", ["split_claims", "split_both"])
+def test_split_has_the_eight_claim_rules(name, language):
+    assert re.findall(r"(?m)^(\d)\. ", prompt(name, language)) == list("12345678")
+
+
+@BOTH
+@pytest.mark.parametrize(("joint", "apart"), [("split_both", ("split_claims",)), ("check_all", ("check_claims", "rate_contexts"))])
+def test_a_joint_prompt_keeps_the_terms_its_parts_tell(joint, apart, language):
+    """Claims and contexts are judged alike under every plan: what the rules name stands in both prompts."""
+    rules = [re.sub(r"(?m)^(task:|\{).*$", "", prompt(name, language)) for name in (joint, *apart)]
+    told = set().union(*(re.findall(TERMS[language], text) for text in rules[1:]))
+    assert told
+    assert told - set(re.findall(TERMS[language], rules[0])) == set()
+
+
+@BOTH
+@pytest.mark.parametrize(("name", "listed"), [("check_claims", "verdicts"), ("check_all", "claims")])
+def test_quotes_and_evidence_of_the_check_example_hold(name, listed, language):
+    ((given, raw),) = examples(name, language)
     texts = {c["id"]: c["text"] for c in given["contexts"]}
-    for line in json.loads(raw)["verdicts"]:
+    for line in json.loads(raw)[listed]:
         assert len(line["quote"]) <= 30
         assert bool(line["evidence"]) == bool(line["quote"]) == (line["verdict"] != "not_found")
         assert not line["quote"] or any(fold(line["quote"]) in fold(texts[id]) for id in line["evidence"])

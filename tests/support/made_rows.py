@@ -85,7 +85,9 @@ class _Maker:
             truth["matches"].setdefault(claim.rstrip("。."), {draw.choice(["supported", "contradicted"]): picked})
         if (answer := row.get("answer") or "").strip():
             flag = not answer_claims
-            truth["questions"][answer] = [{"question": self.say("reverse", n), "noncommittal": flag or draw.random() < 0.1} for n in range(3)]
+            truth["questions"][answer] = [
+                {"question": self.say("reverse", n), "noncommittal": flag or draw.random() < 0.1} for n in range(3)
+            ]
 
     # ------------------------------------------------------------------ parts
     told: list[str]
