@@ -396,3 +396,54 @@ def test_verdicts_nobody_asked_for_are_ignored_and_noted(tmp_path: Path) -> None
     evaluate([row], judge(lambda question, number: extra), metrics="context_precision", out=tmp_path / "run")
     assert score_rows(tmp_path / "run")[0]["value"] == 1.0
     assert reply_rows(tmp_path / "run")[0]["notes"] == ["verdicts: unknown id 99"]
+
+
+# ------------------------------------------------------------------ metrics that ask nobody
+KEYWORDS = [{"question": "谁值班？", "answer": "王工。", "contexts": ["值班表：王工"], "reference_contexts": ["值班表", "电话"]}]
+
+
+def test_a_metric_that_asks_nobody_needs_no_judge(tmp_path: Path) -> None:
+    run = ragstone.evaluate(KEYWORDS, metrics="keyword_recall", out=tmp_path / "run")
+    assert [(s.metric, s.value) for s in run.scores] == [("keyword_recall", 0.5)]
+    assert "judge none | emb none" in run.signature
+    assert run.notice is None
+    assert reply_rows(tmp_path / "run") == []
+
+
+def test_a_judge_that_is_never_asked_is_not_named_either() -> None:
+    run = ragstone.evaluate(KEYWORDS, metrics=[ragstone.KeywordRecall()], judge="local")
+    assert "judge none" in run.signature
+    assert not run.smoke_test
+
+
+@pytest.mark.parametrize("metrics", ["keyword_recall,faithfulness", None])
+def test_beside_a_metric_that_asks_the_judge_is_needed(metrics: str | None) -> None:
+    with pytest.raises(ConfigError, match="--judge"):
+        ragstone.evaluate(KEYWORDS, metrics=metrics)
+
+
+def test_judged_metrics_are_added_to_a_run_without_judge_and_the_other_way_round(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    ragstone.evaluate(KEYWORDS, metrics="keyword_recall", out=out)
+    added = ragstone.evaluate(KEYWORDS, metrics="faithfulness", judge="local", out=out)
+    again = ragstone.evaluate(KEYWORDS, metrics="keyword_recall", out=out, retry_failed=True)
+    for run in (added, again):
+        assert {(s.metric, s.status) for s in run.scores} == {("keyword_recall", "ok"), ("faithfulness", "ok")}
+        assert "judge local | emb use-m3" in run.signature
+        assert run.smoke_test
+    with pytest.raises(RunFolderError):
+        ragstone.evaluate(KEYWORDS, metrics="faithfulness", judge=judge(), out=out)
+
+
+def test_changed_keywords_are_looked_up_again(tmp_path: Path) -> None:
+    ragstone.evaluate(KEYWORDS, metrics="keyword_recall", out=tmp_path / "run")
+    run = ragstone.evaluate([KEYWORDS[0] | {"reference_contexts": ["值班表"]}], metrics="keyword_recall", out=tmp_path / "run")
+    assert [s.value for s in run.scores] == [1.0]
+
+
+def test_a_metric_that_breaks_its_word_is_told_to_its_author() -> None:
+    class Sly(ragstone.Faithfulness):
+        judged = False
+
+    with pytest.raises(ConfigError, match="judged"):
+        ragstone.evaluate(KEYWORDS, metrics=[Sly()])

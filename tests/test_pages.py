@@ -7,11 +7,11 @@ import orjson
 import pytest
 
 from ragstone import pages
-from ragstone.metrics import PRESETS
+from ragstone.metrics import PRESETS, available
 from ragstone.metrics.base import Metric, Steps
 from ragstone.types import Sample
 
-NAMES = PRESETS["full"]
+NAMES = tuple(pages.CASES)
 EXPECTED = orjson.loads((Path(__file__).parent / "gold" / "expected.json").read_bytes())
 
 
@@ -38,7 +38,8 @@ def test_a_page_has_every_part_filled(name, lang):
 @pytest.mark.parametrize("name", NAMES)
 def test_special_cases_have_three_columns_and_the_reasons_the_metric_gives(name, lang):
     rows = part(pages.page(name, lang), CASES).split("\n\n")[0].splitlines()
-    assert len(rows) == 2 + 3 + len(pages.CASES[name])
+    shared = 3 if available()[name].judged else 2
+    assert len(rows) == 2 + shared + len(pages.CASES[name])
     assert {row.count(" | ") for row in rows if not row.startswith("|-")} == {2}
 
 
@@ -54,6 +55,8 @@ def test_special_cases_have_three_columns_and_the_reasons_the_metric_gives(name,
         ("context_recall", "en", "3 of 5 claims supported, 3 / 5 = **0.600**"),
         ("context_recall", "zh", "5 条论断中 3 条有依据，3 ÷ 5 = **0.600**"),
         ("answer_correctness", "en", "P = 4/5, R = 4/5, F = 0.800, cosine 0.86: 0.75 × 0.800 + 0.25 × 0.86 = **0.815**"),
+        ("keyword_recall", "en", "3 of 5 keywords found, 3 / 5 = **0.600**"),
+        ("keyword_recall", "zh", "7 个关键词找到 3 个，3 ÷ 7 = **0.429**"),
         ("answer_correctness", "zh", "P = 4/5，R = 4/5，F = 0.800，余弦 0.84；0.75 × 0.800 + 0.25 × 0.84 = **0.810**"),
     ],
 )
@@ -62,7 +65,7 @@ def test_the_worked_example_ends_in_its_working_and_value(name, lang, value):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PRESETS["full"])
 def test_the_value_is_the_one_computed_by_hand_for_the_bundled_set(name, lang):
     shown = float(re.findall(r"\*\*([\d.]+)\*\*", part(pages.page(name, lang), EXAMPLE))[-1])
     expected = EXPECTED[pages.EXAMPLES[name][lang]][name]["value"]
@@ -72,10 +75,17 @@ def test_the_value_is_the_one_computed_by_hand_for_the_bundled_set(name, lang):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     ("name", "kinds"),
-    [("faithfulness", "ca"), ("answer_relevancy", "q"), ("context_precision", "c"), ("context_recall", "cr"), ("answer_correctness", "ar")],
+    [
+        ("faithfulness", "ca"),
+        ("answer_relevancy", "q"),
+        ("context_precision", "c"),
+        ("context_recall", "cr"),
+        ("answer_correctness", "ar"),
+        ("keyword_recall", "ck"),
+    ],
 )
 def test_the_example_shows_each_claim_chunk_and_question_once(name, kinds, lang):
-    ids = re.findall(r"^- ([acqr]\d+) ", part(pages.page(name, lang), EXAMPLE), re.MULTILINE)
+    ids = re.findall(r"^- ([ackqr]\d+) ", part(pages.page(name, lang), EXAMPLE), re.MULTILINE)
     assert len(ids) == len(set(ids)) > 2
     assert {identifier[0] for identifier in ids} == set(kinds)
 
@@ -94,7 +104,7 @@ class Brevity(Metric):
 
 
 @pytest.mark.parametrize(
-    ("lang", "needs"), [("en", "| needs | answer, reference_contexts |"), ("zh", "| 回答 answer、reference_contexts |")]
+    ("lang", "needs"), [("en", "| needs | answer, reference_contexts |"), ("zh", "| 回答 answer、标准片段 reference_contexts |")]
 )
 def test_a_metric_of_another_package_shows_its_docstring_and_facts(lang, needs, monkeypatch):
     monkeypatch.setattr(pages, "available", lambda: {"brevity": Brevity})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragstone.metrics.context_precision import ContextPrecision
     from ragstone.metrics.context_recall import ContextRecall
     from ragstone.metrics.faithfulness import Faithfulness
+    from ragstone.metrics.keyword_recall import KeywordRecall
     from ragstone.results import Run, load
     from ragstone.types import Context, Sample, Score, Verdict
 
@@ -32,6 +33,7 @@ _HOME = {
     "ContextPrecision": "ragstone.metrics.context_precision",
     "ContextRecall": "ragstone.metrics.context_recall",
     "AnswerCorrectness": "ragstone.metrics.answer_correctness",
+    "KeywordRecall": "ragstone.metrics.keyword_recall",
     "RagstoneError": "ragstone.errors",
     "ConfigError": "ragstone.errors",
     "DataError": "ragstone.errors",
@@ -48,6 +50,7 @@ __all__ = [
     "ContextRecall",
     "DataError",
     "Faithfulness",
+    "KeywordRecall",
     "RagstoneError",
     "Run",
     "RunFolderError",

@@ -177,17 +177,24 @@ def backends(
     *,
     judge: Judge | None = None,
     embedder: Embedder | None = None,
+    metrics: Sequence[str | Metric] = (),
 ) -> tuple[Judge, Embedder]:
     """Return judge and embedder of a run: those given, else those the settings name. Nothing is sent yet.
+
+    If none of the metrics (those given, else those the settings name) asks a judge, nobody stands in their place.
 
     Raises ConfigError where a setting, an address or a key is missing or wrong.
     """
     from ragstone.embed.select import make_embedder
+    from ragstone.judge.nobody import Nobody
     from ragstone.judge.select import make_judge
 
     for role, given, needed in (("judge", judge, "complete"), ("embeddings", embedder, "embed")):
         if given is not None and not (hasattr(given, needed) and hasattr(given, "identity")):
             raise ConfigError(say(f"judges.no_{role}", screen_language(), value=repr(given)))
+    named = metrics or config.metrics.metrics or PRESETS[config.metrics.preset]
+    if not any(metric.judged for item in named for metric in _metrics(item, {})):
+        return judge or Nobody(), embedder or Nobody()
     pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
     vectors = embedder or make_embedder(config.embeddings, config.judge, **pace)
     return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
@@ -253,6 +260,7 @@ async def aevaluate(
         os.environ,
         judge=None if isinstance(judge, str) else judge,
         embedder=None if isinstance(embeddings, str) else embeddings,
+        metrics=given,
     )
     source = read_samples(samples, config)
     selection = select(config, source, given)

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone import __version__
-from ragstone.judge.base import Identity
+from ragstone.judge.base import NOBODY, Identity
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Plan
 from ragstone.questions.base import prompt_digest, system_prompt
@@ -94,10 +94,11 @@ def _at(who: dict[str, Any], default: dict[str, Any]) -> str:
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return (what, old, new) for every part of the setup that a resumed run may not change.
 
-    Fields the old manifest lacks are unknown and cannot differ. Metrics only one side has do not differ.
+    Fields the old manifest lacks are unknown and cannot differ. Metrics only one side has do not differ, nor does a judge
+    or embedder that only one side has: the other's metrics ask none.
     """
     pairs: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
-    for part in ("judge", "embedder"):
+    for part in asked(old, new):
         before, after = _requested(old.get(part) or {}), _requested(new.get(part) or {})
         known = before.keys() | (after.keys() if "requested" in (old.get(part) or {}) else set())
         pairs.append((part, before, {k: v for k, v in after.items() if k in known}))
@@ -107,6 +108,11 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
         if other := new["metrics"].get(text):
             pairs.append((f"metric {text}", _flat(metric), {k: v for k, v in _flat(other).items() if k in _flat(metric)}))
     return [(what, *_told_apart(before, after)) for what, before, after in pairs if before != after]
+
+
+def asked(*manifests: dict[str, Any]) -> list[str]:
+    """Return which of judge and embedder every one of the manifests has, as far as known."""
+    return [part for part in ("judge", "embedder") if all((m.get(part) or {}).get("model") != NOBODY for m in manifests)]
 
 
 def _flat(metric: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +147,7 @@ def finished(manifest: dict[str, Any], setup: Setup, **facts: Any) -> dict[str, 
 
     A session that learned nothing from its endpoints, maybe because it asked nothing, leaves what earlier ones learned.
     """
-    who = {part: {**manifest[part], **setup.fields[part]} for part in ("judge", "embedder")}
+    who = {part: {**manifest[part], **setup.fields[part]} for part in asked(setup.fields)}
     for part, now in who.items():
         if now["parameters"] == manifest[part].get("requested"):
             now["parameters"] = manifest[part]["parameters"]
@@ -154,6 +160,7 @@ def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     kept = {k: old[k] for k in ("run_id", "created_at", "wall_s") if k in old}
     metrics = {**(old.get("metrics") or {}), **new["metrics"]}
     repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
-    who = {part: {**new[part], "parameters": (old.get(part) or new[part]).get("parameters", {})} for part in ("judge", "embedder")}
+    who = {part: old[part] for part in ("judge", "embedder") if part in old and part not in asked(new)}
+    who |= {part: {**new[part], "parameters": (old.get(part) or new[part]).get("parameters", {})} for part in asked(old, new)}
     manifest: dict[str, Any] = old | new | kept | who | {"metrics": metrics, "repeats": repeats}
     return {**manifest, "signature": signature(manifest)}

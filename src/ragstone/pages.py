@@ -15,6 +15,7 @@ from ragstone.metrics.base import Metric
 from ragstone.plans import separate
 from ragstone.plans.base import Case
 from ragstone.questions.base import Question
+from ragstone.reading.clipping import clip
 from ragstone.resources import read_text
 from ragstone.run import Driver
 from ragstone.text import say
@@ -26,8 +27,12 @@ EXAMPLES: dict[str, dict[Language, str]] = {
     "context_precision": {"zh": "zh-list-1", "en": "en-returns-1"},
     "context_recall": {"zh": "zh-emergency-1", "en": "en-emergency-1"},
     "answer_correctness": {"zh": "zh-contact-1", "en": "en-contact-1"},
+    "keyword_recall": {"zh": "zh-emergency-1", "en": "en-emergency-1"},
 }
 """The bundled sample that shows each metric at work, by language."""
+
+TOP_K = {"keyword_recall": 1}
+"""Examples that look at the first chunks only: with all of them the bundled samples show nothing but 0 and 1."""
 
 _FIRST = ("collect", "missing")
 CASES = {
@@ -44,10 +49,11 @@ CASES = {
     "context_precision": ("contexts_missing", "no_context", "none_useful", "alternatives", "reply"),
     "context_recall": ("contexts_missing", "no_reference_claims", "no_context_claims", "alternatives", "reply"),
     "answer_correctness": ("empty_answer", "no_reference_claims", "answer_without_claims", "alternatives", "reply", "embedding"),
+    "keyword_recall": ("contexts_missing", "no_keywords", "no_context"),
 }
 """The policies of each metric beyond those all share, in the order they are met."""
 
-GOOD = frozenset({"supported", "useful", "covered", "committal"})
+GOOD = frozenset({"supported", "useful", "covered", "committal", "found"})
 
 
 def page(name: str, lang: Language) -> str:
@@ -70,7 +76,9 @@ def page(name: str, lang: Language) -> str:
         parameters=say(f"metrics.parameters_{name}", lang, **cls().parameters),
         version=cls.version,
         steps=say(f"metrics.steps_{name}", lang).strip(),
-        cases="\n".join(f"| {say(f'metrics.case_{case}', lang)} |" for case in (*_FIRST, *CASES[name], "transport")),
+        cases="\n".join(
+            f"| {say(f'metrics.case_{case}', lang)} |" for case in (*_FIRST, *CASES[name], *(("transport",) if cls.judged else ()))
+        ),
         example=example(name, lang),
         trap=say(f"metrics.trap_{name}", lang).strip(),
         ragas=say(f"metrics.ragas_{name}", lang),
@@ -79,7 +87,7 @@ def page(name: str, lang: Language) -> str:
 
 
 def _column(column: str, lang: Language) -> str:
-    known = ("question", "answer", "contexts", "reference", "yardstick")
+    known = ("question", "answer", "contexts", "reference", "reference_contexts", "yardstick")
     return say(f"metrics.column_{column}", lang) if column in known else column
 
 
@@ -92,18 +100,25 @@ def example(name: str, lang: Language) -> str:
     """Return the worked example: one bundled sample, scored by its truth table, every verdict shown."""
     wanted = EXAMPLES[name][lang]
     rows = map(orjson.loads, read_text("gold", "samples.jsonl").splitlines())
-    sample = _sample(next(row for row in rows if row["id"] == wanted), lang)
+    sample = clip(_sample(next(row for row in rows if row["id"] == wanted), lang), top_k=TOP_K.get(name))[0]
     metric = available()[name]()
     score = asyncio.run(_score(metric, sample))
     return "\n".join(
         [
-            say("metrics.example", lang, id=sample.id) + "\n",
+            _told(name, sample, lang) + "\n",
             *_texts(sample, needed(type(metric)), score, lang),
             *_lines(score, lang),
             "",
             say("metrics.example_value", lang, value=f"{score.value:.3f}", working=working(score, lang)),
         ]
     )
+
+
+def _told(name: str, sample: Sample, lang: Language) -> str:
+    """Which sample it is, and where its verdicts come from."""
+    if name in TOP_K:
+        return say("metrics.example_top_k", lang, id=sample.id, k=TOP_K[name])
+    return say("metrics.example", lang, id=sample.id)
 
 
 def _texts(sample: Sample, columns: tuple[str, ...], score: Score, lang: Language) -> Iterator[str]:
@@ -177,7 +192,8 @@ def working(score: Score, lang: Language) -> str:
         ranks = [i for i, v in enumerate(verdicts, 1) if v.verdict == "useful"]
         terms = " + ".join(f"{found}/{rank}" for found, rank in enumerate(ranks, 1))
         return say("metrics.working_precision", lang, ranks=_joined(map(str, ranks), lang), terms=terms, hits=len(ranks))
-    return say("metrics.working_claims", lang, hits=sum(v.verdict == "supported" for v in verdicts), total=len(verdicts))
+    kind = "keywords" if verdicts[0].kind == "keyword" else "claims"
+    return say(f"metrics.working_{kind}", lang, hits=sum(v.verdict in GOOD for v in verdicts), total=len(verdicts))
 
 
 def _joined(words: Iterable[str], lang: Language) -> str:

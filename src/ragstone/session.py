@@ -44,6 +44,7 @@ _JUDGED = (
     "reference",
     "reference_points",
     "reference_alternatives",
+    "reference_contexts",
     "expected_behavior",
     "error",
     "language",
@@ -70,7 +71,7 @@ class Session:
         create(folder)
         self._lock = FolderLock(folder)
         try:
-            self._unanswered = existed and unanswered(folder)
+            self._unanswered = existed and unanswered(folder) and manifests.asked(read_manifest(folder)) != []
             old = read_manifest(folder) if existed and not self._unanswered else {}
             new = manifests.fresh(setup, repeats=repeats, **facts)
             _refuse_other_setup(folder, old, new)

@@ -215,3 +215,18 @@ def test_an_interrupt_keeps_the_work_and_exits_3(how):
     assert (process.returncode, out) == (3, "")
     assert "Traceback" not in err
     assert len(Path("run/replies.jsonl").read_bytes().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("lang", "name"), [("en", "keyword_recall"), ("zh", "关键词召回率")])
+def test_keyword_recall_runs_without_a_judge_and_opens_up_in_show(lang, name, capsys):
+    row = {"id": "s1", "问题": "谁值班？", "检索片段": ["值班表：王工", "食堂菜单"], "标准片段": ["值班表", "菜单", "电话"]}
+    Path("samples.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+    assert run(["evaluate", "samples.jsonl", "--out", "r", "--metrics", name], lang, {}) == 0
+    out = capsys.readouterr().out
+    assert "0.667" in out
+    assert "judge none" in out
+    assert run(["show", "r", "s1"], lang, {}) == 0
+    out = capsys.readouterr().out
+    assert [f"k{i}" in out for i in (1, 2, 3)] == [True] * 3
+    assert "(c2)" in out
+    assert run(["replay", "r"], lang, {}) == 0

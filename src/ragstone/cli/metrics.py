@@ -83,10 +83,10 @@ def _presets(lang: Language) -> Iterator[str]:
 
 def _words(cls: type[Metric], lang: Language) -> tuple[str, str]:
     """Name in the language and one line: ours from the catalogue, those of another package from its docstring."""
-    from ragstone.metrics import PRESETS
+    from ragstone.metrics import titled
     from ragstone.text import say
 
-    if cls.name not in PRESETS["full"]:
+    if cls.name not in titled():
         return "", (cls.__doc__ or "").strip().split("\n")[0]
     title = say(f"metrics.name_{cls.name}", lang)
     return (f" {title}" if lang == "zh" else ""), say(f"metrics.line_{cls.name}", lang)
@@ -96,5 +96,5 @@ def _needs(cls: type[Metric], lang: Language) -> str:
     from ragstone.text import say
 
     names = (*cls.needs, "yardstick") if "against" in cls.run_level else cls.needs
-    known = ("question", "answer", "contexts", "reference", "yardstick")
+    known = ("question", "answer", "contexts", "reference", "reference_contexts", "yardstick")
     return ", ".join(say(f"metrics.column_{name}", lang) if name in known else name for name in names)

@@ -19,6 +19,9 @@ class Identity:
     """Key of a text to be shown with every number (the smoke-test notice of the local judge)."""
 
 
+NOBODY = "none"
+"""Model and endpoint of the identity that stands for no judge and no embedder."""
+
 NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0}
 """Usage of a judge that is no model: known, and nothing."""
 

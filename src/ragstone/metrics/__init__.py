@@ -14,6 +14,7 @@ from typing import Any
 
 from ragstone.errors import ConfigError
 from ragstone.metrics.base import Metric
+from ragstone.resources import read_toml
 from ragstone.text import say, screen_language
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
@@ -30,14 +31,16 @@ ENTRY_POINTS = "ragstone.metrics"
 @functools.cache
 def available() -> Mapping[str, type[Metric]]:
     """Return every metric class by name: those of this folder, then those other packages add."""
-    found = {cls.name: cls for cls in _shipped()}
+    ours = {cls.name: cls for cls in _shipped()}
+    order, found = [*PRESETS["full"], *sorted(ours)], dict(ours)
     for point in entry_points(group=ENTRY_POINTS):
         cls = point.load()
         if not (inspect.isclass(cls) and issubclass(cls, Metric)):
             raise ConfigError(say("metrics.no_metric_class", screen_language(), point=point.name, group=ENTRY_POINTS, value=point.value))
         found.setdefault(cls.name, cls)
-    order = {name: i for i, name in enumerate(PRESETS["full"])}
-    return MappingProxyType(dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))))
+    return MappingProxyType(
+        dict(sorted(found.items(), key=lambda item: (order.index(item[0]) if item[0] in ours else len(order), item[0])))
+    )
 
 
 def _shipped() -> Iterator[type[Metric]]:
@@ -49,7 +52,12 @@ def _shipped() -> Iterator[type[Metric]]:
 
 def titles() -> dict[str, str]:
     """Return the metrics by their Chinese titles, under which they may be named too."""
-    return {say(f"metrics.name_{name}", "zh"): name for name in PRESETS["full"]}
+    return {say(f"metrics.name_{name}", "zh"): name for name in titled()}
+
+
+def titled() -> tuple[str, ...]:
+    """Return the metrics that have a name and a page in both languages: those of ragstone itself."""
+    return tuple(read_toml("text", "metrics_short.toml"))
 
 
 def split_names(text: str) -> list[str]:

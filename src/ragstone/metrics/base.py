@@ -35,6 +35,8 @@ class Metric(ABC):
     """Columns without which a sample is not applicable."""
     run_level: ClassVar[tuple[str, ...]] = ()
     """Parameters a run sets for the metric; they never show in its text."""
+    judged: ClassVar[bool] = True
+    """False for a metric that yields no needs: a run of such metrics takes neither judge nor embedder."""
 
     text: str = field(default="", compare=False, repr=False)
     """The name under which scores are stored: the name, with the parameters that were given."""

@@ -37,11 +37,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
 NEEDED_BY: dict[str, tuple[str, ...]] = {
     "question": ("answer_relevancy", "context_precision"),
     "answer": ("faithfulness", "answer_relevancy", "answer_correctness"),
-    "contexts": ("faithfulness", "context_precision", "context_recall"),
+    "contexts": ("faithfulness", "context_precision", "context_recall", "keyword_recall"),
     "reference": ("context_precision", "context_recall", "answer_correctness"),
     "reference_points": ("context_precision", "context_recall", "answer_correctness"),
     "reference_alternatives": ("context_precision", "context_recall", "answer_correctness"),
-    "reference_contexts": (),
+    "reference_contexts": ("keyword_recall",),
 }
 """Metrics that read a column, for the texts of problems."""
 
