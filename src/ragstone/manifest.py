@@ -160,7 +160,7 @@ def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     kept = {k: old[k] for k in ("run_id", "created_at", "wall_s") if k in old}
     metrics = {**(old.get("metrics") or {}), **new["metrics"]}
     repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
-    who = {part: old[part] for part in ("judge", "embedder") if part in old and part not in asked(new)}
+    who: dict[str, Any] = {part: old[part] for part in ("judge", "embedder") if part in old and part not in asked(new)}
     who |= {part: {**new[part], "parameters": (old.get(part) or new[part]).get("parameters", {})} for part in asked(old, new)}
     manifest: dict[str, Any] = old | new | kept | who | {"metrics": metrics, "repeats": repeats}
     return {**manifest, "signature": signature(manifest)}

@@ -21,6 +21,8 @@ def read_cell(name: str, cell: Cell) -> Any:
     Raises:
         BadCell: the cell is of the wrong type or unreadable.
     """
+    if cell.textual and name in _WRITTEN and _is_number(cell.value):
+        cell.value = f"{cell.value:.15g}" if isinstance(cell.value, float) else str(cell.value)
     return None if cell.missing else _READERS[name](cell)
 
 
@@ -212,3 +214,7 @@ _READERS: dict[str, Callable[[Cell], Any]] = {
     "language": _language,
     "meta": _object,
 }
+_WRITTEN = frozenset(("answer", "answer_raw", "contexts", "context_ids", "error", "question", "reference_context_ids")) | {
+    *("reference", "reference_points", "reference_alternatives", "reference_contexts")
+}
+"""Fields of text: a number typed into a cell of a spreadsheet is the text that was typed, with the 15 digits it keeps."""

@@ -13,6 +13,8 @@ from ragstone.errors import DataError, Problem
 from ragstone.reading.decoding import known_encoding
 from ragstone.reading.delimited import DelimitedTable, find_delimiter
 from ragstone.reading.json_rows import JsonArrayTable, JsonLinesTable
+from ragstone.reading.parquet import ParquetTable
+from ragstone.reading.spreadsheet import SheetTable, holds_sheet
 from ragstone.reading.table import Row, Table
 from ragstone.text import say
 from ragstone.types import Language
@@ -29,8 +31,9 @@ _BY_EXTENSION: dict[str, Format] = {
     ".tsv": "tsv",
     ".tab": "tsv",
 }
-_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-_COLUMNAR = (".parquet", ".arrow", ".feather", ".orc")
+_XLSX = (".xlsx", ".xlsm")
+_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
+_COLUMNAR = (".arrow", ".feather", ".orc")
 _OTHER = (
     ".yaml",
     ".yml",
@@ -53,8 +56,7 @@ _OTHER = (
     ".npy",
 )
 _MAGIC = {
-    b"PK\x03\x04": "xlsx",
-    b"PAR1": "parquet",
+    b"PK\x03\x04": "zip",
     b"\x1f\x8b": "gzip",
     b"\xd0\xcf\x11\xe0": "xls",
     b"ARROW1": "arrow",
@@ -79,6 +81,8 @@ def open_table(path: Path, encoding: str, lang: Language, max_cell: int) -> Tabl
     """
     encoding = known_encoding(encoding, lang)
     head = _head(path, lang)
+    if (table := _binary_table(path, head, lang)) is not None:
+        return table
     _refuse_other_formats(path, head, lang)
     if head.startswith(codecs.BOM_UTF8) and encoding != "utf-8":
         raise _unusable(path, say("samples.bom_differs", lang, encoding=encoding))
@@ -121,11 +125,24 @@ def _similar(path: Path, lang: Language) -> str:
     return say("samples.similar_file", lang, name=names[0]) if names else ""
 
 
+def _binary_table(path: Path, head: bytes, lang: Language) -> Table | None:
+    """Workbooks and Parquet are told by their first bytes, whatever the file is called."""
+    extension = path.suffix.lower()
+    if head.startswith(b"PK\x03\x04") and holds_sheet(path):
+        return SheetTable.open(path, lang)
+    if head.startswith(b"PAR1"):
+        return ParquetTable.open(path, lang)
+    if extension in _XLSX and head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise _unusable(path, say("samples.protected", lang))
+    if extension in (*_XLSX, ".parquet"):
+        raise _unusable(path, say("samples.not_what_named", lang, extension=extension))
+    return None
+
+
 def _refuse_other_formats(path: Path, head: bytes, lang: Language) -> None:
     extension = path.suffix.lower()
-    found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None) or (
-        extension[1:] if extension in (*_SHEETS, *_COLUMNAR, *_OTHER) else None
-    )
+    named = extension[1:] if extension in (*_SHEETS, *_COLUMNAR, *_OTHER) else None
+    found = named or next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     if found is None:
         return
     key = "sheet" if f".{found}" in _SHEETS else "columnar" if f".{found}" in _COLUMNAR else "other"

@@ -1,11 +1,12 @@
 """Rows that are in memory already: dicts, samples, anything that iterates over them."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ragstone.errors import DataError, Problem
+from ragstone.reading.frames import FrameTable, frame_table
+from ragstone.reading.plain import plain
 from ragstone.reading.table import Row, kind_of
 from ragstone.text import say
 from ragstone.types import Language, Sample
@@ -23,7 +24,7 @@ class MemoryTable:
     notices: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row | Problem]:
-        """Yield the rows; NaN, which data frames write for "nothing there", becomes None, arrays become lists."""
+        """Yield the rows; NaN, NaT and NA, which data frames write for "nothing there", become None, arrays become lists."""
         for number, item in enumerate(self.items, 1):
             if isinstance(item, Sample):
                 yield Row(number, _sample_cells(item))
@@ -34,17 +35,19 @@ class MemoryTable:
 
     def _row(self, number: int, item: Mapping[Any, Any]) -> Row | Problem:
         try:
-            return Row(number, {str(key): _plain(value) for key, value in item.items()})
+            return Row(number, {str(key): plain(value) for key, value in item.items()})
         except RecursionError as error:  # a list that holds itself
             return Problem(say("samples.bad_unstorable", self.lang, reason=error), number)
 
 
-def memory_table(source: Any, lang: Language) -> MemoryTable:
-    """Return rows in memory as a table; an iterator, which can be gone through only once, is read into a list.
+def memory_table(source: Any, lang: Language) -> MemoryTable | FrameTable:
+    """Return rows or a data frame in memory as a table; an iterator, which can be gone through only once, is read into a list.
 
     Raises:
         DataError: `source` is not a list of rows.
     """
+    if (frame := frame_table(source, lang)) is not None:
+        return frame
     if hasattr(source, "columns") and (hasattr(source, "to_dict") or hasattr(source, "to_dicts")):
         how = "frame.to_dicts()" if hasattr(source, "to_dicts") else 'frame.to_dict("records")'
         raise DataError("samples", [Problem(say("samples.frame", lang, how=how))])
@@ -61,15 +64,3 @@ def _sample_cells(sample: Sample) -> dict[str, Any]:
         # Not chosen by anyone: it is found from the text, as for every other row.
         del cells["language"]
     return cells
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(value)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return _plain(value.tolist()) if hasattr(value, "tolist") else value

@@ -11,6 +11,7 @@ from ragstone.reading.citations import strip_citations
 from ragstone.reading.columns import ALIASES, misspelt
 from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
 from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns, question_id
+from ragstone.reading.spreadsheet import SheetTable
 from ragstone.reading.table import Row, Table
 from ragstone.text import say
 from ragstone.types import Language, Sample
@@ -66,7 +67,8 @@ class Survey:
                 self._look(row)
         self._look_at_columns()
         if self.problems:
-            raise DataError(self.table.name, sorted(self.problems, key=lambda p: (p.row is not None, p.row or 0)))
+            found = map(self.table.placed, self.problems) if isinstance(self.table, SheetTable) else self.problems
+            raise DataError(self.table.name, sorted(found, key=lambda p: (p.row is not None, p.row or 0)))
 
     @property
     def columns(self) -> frozenset[str]:
