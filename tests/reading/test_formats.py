@@ -145,7 +145,12 @@ def test_cells_may_hold_line_breaks_quotes_and_a_megabyte(tmp_path):
         ("x.parquet", "x", None, "named .parquet but is none"),
         ("x.feather", "x", None, "Parquet or JSONL"),
         ("x.csv", b"PAR1rest", None, "damaged or cut off"),
-        ("x.jsonl", gzip.compress(b"{}", mtime=0), None, "gzip files cannot be read; the formats are .jsonl, .json, .csv, .tsv, .xlsx and .parquet"),
+        (
+            "x.jsonl",
+            gzip.compress(b"{}", mtime=0),
+            None,
+            "gzip files cannot be read; the formats are .jsonl, .json, .csv, .tsv, .xlsx and .parquet",
+        ),
         ("x.yaml", "a: 1", None, "yaml files cannot be read"),
     ],
 )

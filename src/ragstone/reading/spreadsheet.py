@@ -111,11 +111,12 @@ class SheetTable:
     @contextmanager
     def _workbook(self) -> Iterator[Any]:
         openpyxl = library("openpyxl", "xlsx", self.name)
-        with self._readable(), _quiet():
-            book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-        try:
+        with self._readable():
+            file = self.path.open("rb")  # a path would be judged by its extension
+        with file:
+            with self._readable(), _quiet():
+                book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             yield book
-        finally:
             book.close()
 
     @contextmanager
