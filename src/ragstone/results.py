@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -23,6 +23,8 @@ from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
+    import pandas
+
     from ragstone.types import Sample, Score
 
 SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl"
@@ -140,8 +142,17 @@ class Run:
             return None
         return list({str(row.get("id", number)): row for _, number, row in self._samples.read([])}.values())
 
+    def _repr_html_(self) -> str | None:
+        """The summary for a notebook; None (the plain text is shown) for a run that is broken."""
+        from ragstone.notebook import summary_html
+
+        try:
+            return summary_html(self.summary(worst=0), screen_language())
+        except (RunFolderError, OSError):
+            return None
+
     def summary(self, by: str | None = None, worst: int = 10, min_coverage: float | None = None) -> Summary:
-        """Return the run in numbers.
+        """Return the run in numbers; a notebook shows them as a table.
 
         Args:
             by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by; a sample without it is under None,
@@ -152,11 +163,19 @@ class Run:
         Raises:
             RunFolderError: a line holds what cannot be, or no line can be read.
         """
-        notices, cells, facts = [*self._notices, *adapted(self.manifest)], Cells(), SampleFacts(by)
+        from ragstone.notebook import ShownSummary
+
+        notices, facts = [*self._notices, *adapted(self.manifest)], SampleFacts(by)
+        cells = self._cells(facts, notices)
+        limit = self._min_coverage() if min_coverage is None else min_coverage
+        found = summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
+        return ShownSummary.of(found)
+
+    def _cells(self, facts: SampleFacts, notices: list[Notice]) -> Cells:
+        cells, held = Cells(), 0
         self._take_samples(cells, facts, notices)
-        if by is not None and by not in facts.keys:
-            notices.append(_unknown_key(by, facts.keys))
-        held = 0
+        if facts.key is not None and facts.key not in facts.keys:
+            notices.append(_unknown_key(facts.key, facts.keys))
         for place, number, row in self._rows.read(notices):
             try:
                 cells.add(row, place)
@@ -165,8 +184,34 @@ class Run:
             held += 1
         if not held:
             raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._rows.name))
-        limit = self._min_coverage() if min_coverage is None else min_coverage
-        return summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
+        return cells
+
+    def to_pandas(self, kind: Literal["samples", "cells", "verdicts"] = "samples") -> pandas.DataFrame:
+        """Return the run as a pandas data frame.
+
+        Args:
+            kind: what a row is.
+                "samples": a sample, in run order. Columns: `id`; question, answer, contexts (texts), reference, language and
+                expected_behavior where the run holds its samples; every key of `meta` (`meta.<key>` if the name is taken); for
+                each metric its value as float64 (the mean of the ok repeats; NaN where the cell is not ok), `<metric>.status`
+                and `<metric>.reason`. A cell that was never finished is failed, `interrupted`.
+                "cells": a stored score: sample_id, metric, repeat, value, status, reason.
+                "verdicts": a verdict line under a score: sample_id, metric, repeat, kind, id, text, verdict, evidence, reason.
+
+        Raises:
+            ConfigError: pandas is not installed, or there is no such kind.
+            RunFolderError: a line holds what cannot be, or no line can be read.
+        """
+        from ragstone import frames
+
+        frames.pandas_or_hint()
+        if kind == "samples":
+            samples, rows = self._sample_rows([]), self._rows.read([])
+            return frames.samples_frame(self._cells(SampleFacts(), []), (row for *_, row in samples), (row for *_, row in rows))
+        make = {"cells": frames.cells_frame, "verdicts": frames.verdicts_frame}.get(kind)
+        if make is None:
+            raise frames.unknown_kind(kind)
+        return make(row for _, row in self._final().values())
 
     def rows_of(self, sample_id: str) -> list[Row]:
         """Return the score rows of one sample, of a doubled cell the last; a promised cell without a row as interrupted.

@@ -52,8 +52,8 @@ def test_a_workbook_gives_the_samples_that_the_same_csv_gives(tmp_path):
         (0.05, "0%", "5%"),
         (0.125, "0.00%", "12.5%"),
         (1234567.5, "#,##0.00", "1234567.5"),
-        (dt.datetime(2024, 5, 1), None, "2024-05-01"),
-        (dt.datetime(2024, 5, 1, 9, 30), None, "2024-05-01T09:30:00"),
+        (dt.datetime.fromisoformat("2024-05-01"), None, "2024-05-01"),
+        (dt.datetime.fromisoformat("2024-05-01T09:30"), None, "2024-05-01T09:30:00"),
         (dt.time(9, 30), None, "09:30:00"),
         (dt.timedelta(hours=30), "[h]:mm", "1 day, 6:00:00"),
         ("一行_x000D_\n两行", None, "一行\r\n两行"),
@@ -73,7 +73,7 @@ def test_what_is_typed_into_a_text_cell(tmp_path, value, style, said):
 
 
 def test_numbers_dates_and_truth_stay_what_they_are_under_meta(tmp_path):
-    path = book(tmp_path, ["question", "n", "x", "d", "ok", "none"], ["q", 3, 0.5, dt.datetime(2024, 5, 1), True, None])
+    path = book(tmp_path, ["question", "n", "x", "d", "ok", "none"], ["q", 3, 0.5, dt.datetime.fromisoformat("2024-05-01"), True, None])
     (sample,) = scan(path)
     assert sample.meta == {"n": 3, "x": 0.5, "d": "2024-05-01", "ok": True}
 

@@ -9,6 +9,7 @@ from ragstone.cli.chain import chain_diagram
 from ragstone.cli.numbers import metric_label, number, percent, ratio
 from ragstone.cli.plain import clip, folded, one_line, table
 from ragstone.cli.width import width
+from ragstone.figures import bounds, level
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -46,12 +47,8 @@ def metric_table(metrics: Iterable[MetricSummary], lang: Language, min_coverage:
     names = ("metric", "mean", "count", "failed", "not_applicable", "coverage", "bounds", "level")
     rows = [[say(f"show.column_{name}", lang) for name in names]]
     for m in metrics:
-        low, high = m.bounds
-        bounds = number(None) if low is None else f"{number(low)}–{number(high)}"
-        covered = m.coverage is not None and m.coverage >= min_coverage
-        level = say(f"show.level_{m.level}", lang) if m.level and covered else number(None)
         counts = [f"{m.n}/{m.total}", str(m.failed), str(m.not_applicable), percent(m.coverage)]
-        rows.append([metric_label(m.metric, lang), number(m.mean), *counts, bounds, level])
+        rows.append([metric_label(m.metric, lang), number(m.mean), *counts, bounds(m), level(m, min_coverage, lang)])
     return table(rows, "lrrrrrrl", COLUMNS)
 
 

@@ -1,0 +1,51 @@
+"""Numbers and names as people see them, on a terminal or in a notebook: rounding never makes a value perfect, or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragstone.analysis.pooled import base_name
+from ragstone.resources import read_toml
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.analysis.summary import MetricSummary
+    from ragstone.types import Language
+
+NONE = "–"
+"""Stands where a number cannot be computed."""
+
+
+def number(value: float | None) -> str:
+    """Return a value of [0, 1] with three decimals; 1.000 and 0.000 only for what is exactly that."""
+    if value is None:
+        return NONE
+    if 0 < value < 1:
+        return f"{min(max(value, 0.001), 0.999):.3f}"
+    return f"{value:.3f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a percentage with one decimal; 100.0% only where nothing is missing."""
+    if share is None:
+        return NONE
+    return f"{min(100 * share, 99.9) if share < 1 else 100:.1f}%"
+
+
+def bounds(metric: MetricSummary) -> str:
+    """Return what the mean would be with every failed cell at 0 and at 1."""
+    low, high = metric.bounds
+    return NONE if low is None else f"{number(low)}–{number(high)}"
+
+
+def level(metric: MetricSummary, min_coverage: float, lang: Language) -> str:
+    """Return the level in words; none for a mean that covers too little: with every cell measured it might have another."""
+    covered = metric.coverage is not None and metric.coverage >= min_coverage
+    return say(f"show.level_{metric.level}", lang) if metric.level and covered else NONE
+
+
+def metric_name(metric: str, lang: Language) -> str:
+    """Return a metric's name: in Chinese its Chinese name, with its parameters where it has some."""
+    base = base_name(metric)
+    known = base in read_toml("text", "metrics_short.toml")
+    return say(f"metrics_short.{base}", lang) + metric[len(base) :] if known else metric

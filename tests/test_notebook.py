@@ -1,0 +1,127 @@
+"""How runs and summaries show themselves, in a notebook and at a prompt."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import ragstone
+from ragstone.notebook import summary_html
+from ragstone.text import say
+
+EVIL = "<script>alert('x')</script>&\"{{ 7*7 }}"
+ROWS = [
+    {"sample_id": "a", "metric": "faithfulness", "value": 1.0, "status": "ok"},
+    {"sample_id": "b", "metric": "faithfulness", "value": None, "status": "failed", "reason": EVIL},
+    {"sample_id": "a", "metric": EVIL, "value": 0.99996, "status": "ok"},
+    {"sample_id": "b", "metric": EVIL, "value": None, "status": "not_applicable", "reason": "no_claims"},
+]
+SAMPLES = [{"id": "a", "question": "q", "meta": {"dept": EVIL, EVIL: "x"}}, {"id": "b", "question": "q"}]
+LOCAL = {"judge": {"model": "local", "endpoint": "local"}, "signature": f"ragstone 0 | judge local {EVIL}", "run_id": EVIL}
+
+
+class Page(HTMLParser):
+    """Tags and texts of a page; knows whether every tag is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts.append(data)
+
+
+def run(manifest=LOCAL) -> ragstone.Run:
+    return ragstone.Run.from_scores(ROWS, SAMPLES, manifest)
+
+
+@pytest.mark.parametrize(
+    ("lang", "notice", "heads", "metric"),
+    [
+        ("en", "local heuristic judge: smoke test, not a measurement", ["metric", "mean", "n/total", "failed"], "faithfulness"),
+        ("zh", "本地启发式评判：仅供试运行，不是测量", ["指标", "均值", "n/总数", "失败"], "忠实度"),
+    ],
+)
+def test_the_table_says_what_show_says(lang, notice, heads, metric):
+    page = Page(summary_html(run().summary(), lang))
+    assert page.open == []
+    assert page.texts[0] == notice
+    assert page.texts[2:6] == heads
+    at = page.texts.index(metric)
+    assert page.texts[at : at + 7] == [metric, "1.000", "1/2", "1", "0", "50.0%", "0.500–1.000"]
+    assert LOCAL["signature"] in page.texts
+
+
+def test_everything_is_escaped_and_there_is_no_script():
+    html = run().summary(by="dept")._repr_html_()
+    page = Page(html)
+    assert set(page.tags) <= {"div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
+    assert page.texts.count(EVIL) == 3  # the metric in both tables, the slice
+    assert "{{ 7*7 }}" in html
+    assert any(EVIL in text and "faithfulness: " in text for text in page.texts)
+
+
+def test_text_has_no_colour_of_its_own():
+    colours = set(re.findall(r"(?<![\w-])(?:color|background)\s*:\s*([^;\"]+)", run().summary()._repr_html_()))
+    assert colours == {"inherit", "none"}
+
+
+def test_a_mean_just_below_one_is_not_shown_as_one():
+    assert ">0.999<" in run().summary()._repr_html_()
+
+
+def test_slices_have_a_table_of_their_own():
+    page = Page(run().summary(by="dept")._repr_html_())
+    assert page.tags.count("table") == 2
+    at = len(page.texts) - 1 - page.texts[::-1].index(EVIL)
+    assert page.texts[at + 1 : at + 3] == ["1", "1.000 1/1"]
+    assert Page(run().summary()._repr_html_()).tags.count("table") == 1
+
+
+def test_warnings_and_low_coverage_stand_below_the_table():
+    html = run().summary(by="nothing")._repr_html_()
+    assert "nothing" in html
+    assert "95.0%" in html
+
+
+def test_a_run_shows_its_summary_and_a_broken_one_falls_back_to_text(tmp_path):
+    assert run()._repr_html_() == run().summary()._repr_html_()
+    (tmp_path / "scores.jsonl").write_text("no json\n")
+    broken = ragstone.load(tmp_path)
+    assert broken._repr_html_() is None
+    assert repr(broken).startswith("Run(")
+
+
+def test_a_real_judge_gets_no_notice_and_an_unknown_signature_is_told():
+    html = run({"judge": {"model": "m", "endpoint": "http://x/v1"}})._repr_html_()
+    assert "smoke test" not in html
+    assert say("show.signature_unknown", "en") in html
+
+
+def test_at_a_prompt_a_summary_is_a_few_lines():
+    rows = [{"sample_id": "s", "metric": "faithfulness", "value": 0.5, "status": "ok"}]
+    summary = ragstone.Run.from_scores(rows, None, {"signature": "sig", "judge": "local", "run_id": "r1"}).summary()
+    assert repr(summary) == str(summary)
+    assert str(summary).splitlines() == [
+        "Summary('r1', samples=1)",
+        "  faithfulness  0.500  n=1/1 failed=0 not_applicable=0 coverage=100.0%",
+        "  sig",
+        "  local heuristic judge: smoke test, not a measurement",
+    ]
+
+
+def test_showing_itself_changes_nothing_of_a_summary():
+    summary = run().summary()
+    assert summary == run().summary()
+    assert summary.to_dict()["samples"] == 2
