@@ -34,6 +34,9 @@ from ragstone.session import Session, work
 from ragstone.text import say, screen_language
 from ragstone.types import Language, Sample
 
+Samples = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample] | Any
+"""A file, rows, or (Any) a data frame or data set of a library that is not imported here."""
+
 SAMPLES_PER_REQUEST = 3
 """Samples in work for each request allowed, so that the wire never waits for a sample that is between two requests."""
 
@@ -216,7 +219,7 @@ def _cases(config: Config) -> Callable[[Sample, int], tuple[Case, dict[str, Any]
 
 
 def evaluate(
-    samples: str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample],
+    samples: Samples,
     *,
     metrics: str | Sequence[str | Metric] | None = None,
     judge: str | Judge | None = None,
@@ -228,8 +231,8 @@ def evaluate(
 ) -> Run:
     """Evaluate samples and return the run. Works inside a running event loop (Jupyter) too.
 
-    `samples`: a path or rows (dicts or Sample). `metrics`: names ("faithfulness,context_recall"), or a list of names and
-    metric objects; default the preset `full`. `judge`: a model name, "local", "scripted:FILE" or a Judge object; there is no
+    `samples`: a path, rows (dicts or Sample), a pandas or polars frame, or a Hugging Face data set. `metrics`: names
+    ("faithfulness,context_recall"), or a list of names and metric objects; default the preset `full`. `judge`: a model name, "local", "scripted:FILE" or a Judge object; there is no
     default. `embeddings`: likewise, default the bundled embedder. `out`: run folder to write or resume; without it nothing
     is kept on disk. `on_notice` hears what a person should know (a metric left out, rows that changed); without it the logger
     `ragstone` says so as a warning. `settings`: any setting of the command line, e.g. base_url=…, concurrency=8.
@@ -241,7 +244,7 @@ def evaluate(
 
 
 async def aevaluate(
-    samples: str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample],
+    samples: Samples,
     *,
     metrics: str | Sequence[str | Metric] | None = None,
     judge: str | Judge | None = None,

@@ -92,7 +92,8 @@ def scan(
     """Check all samples of a source and return them ready to be read.
 
     Args:
-        source: a JSONL, JSON, CSV or TSV file, or rows: mappings or samples.
+        source: a JSONL, JSON, CSV, TSV, XLSX or Parquet file; rows: mappings or samples; or a data frame or data set (pandas, polars,
+            Arrow, Hugging Face).
         mapping: field -> column of the source, ahead of the names known by themselves.
         encoding: the file's character encoding.
         max_cell_mb: largest cell, in millions of bytes of UTF-8.
