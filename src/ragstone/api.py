@@ -232,8 +232,9 @@ def evaluate(
     """Evaluate samples and return the run. Works inside a running event loop (Jupyter) too.
 
     `samples`: a path, rows (dicts or Sample), a pandas or polars frame, or a Hugging Face data set. `metrics`: names
-    ("faithfulness,context_recall"), or a list of names and metric objects; default the preset `full`. `judge`: a model name, "local", "scripted:FILE" or a Judge object; there is no
-    default. `embeddings`: likewise, default the bundled embedder. `out`: run folder to write or resume; without it nothing
+    ("faithfulness,context_recall"), or a list of names and metric objects; default the preset `full`. `judge`: a model name,
+    "local", "scripted:FILE" or a Judge object; there is no default, and none is needed where no metric asks one. `embeddings`:
+    likewise, default the bundled embedder. `out`: run folder to write or resume; without it nothing
     is kept on disk. `on_notice` hears what a person should know (a metric left out, rows that changed); without it the logger
     `ragstone` says so as a warning. `settings`: any setting of the command line, e.g. base_url=…, concurrency=8.
 
