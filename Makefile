@@ -15,7 +15,7 @@ PY_FILES := src tests benches .ci
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow coverage lint type format check bench docs build lock clean
+.PHONY: help demo test test-slow coverage lint type format check bench docs site build lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ bench: $(DEV) ## Requests and prompt tokens per sample, counted at a mock judge
 docs: $(DEV) ## Write the pages that come from the code: metrics, settings, command line
 	$(PY) .ci/write_docs.py $(ARGS)
 
+site: $(DEV) ## The documentation as a site, Chinese and English, in site/ (to look at it: python3 -m http.server -d site)
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict -q $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict -q -f mkdocs.zh.yml $(ARGS)
+
 build: $(DEV) ## Wheel and source archive in dist/
 	$(PY) -m build $(ARGS)
 
@@ -61,7 +65,7 @@ lock: $(DEV) ## Renew the locks from pyproject.toml (ARGS=--upgrade takes newer 
 	$(PY) .ci/lock_without_dependencies.py requirements-slow.in requirements-slow.lock
 
 clean: ## Remove .venv, caches and build products
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.json
+	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An interrupted installation leaves no stamp, so the next call goes on where it stopped.

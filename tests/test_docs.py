@@ -5,16 +5,23 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from support.markdown import Block, Command, blocks, inline_commands, words
+from support.truth_server import TruthServer, answering
+
+from ragstone.judge.local import LocalJudge
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GOLD = Path("src") / "ragstone" / "gold"
 MAX_SHOWN = 3000
+ADDRESS = re.compile(r"https?://[^\s\"']+")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -71,14 +78,35 @@ def test_a_wrong_word_is_found(command, wrong):
 
 
 # ------------------------------------------------------------------ what is marked runs
-def environment(home: Path) -> dict[str, str]:
-    """Return the environment of a reader: the installed commands on the path, a home of its own."""
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "HOME": str(home), "PYTHONUTF8": "1"}
+@dataclass
+class Reader:
+    """Someone who follows a page: the folder they work in, what they exported, and a judge where the page names an address."""
 
+    folder: Path
+    judge: TruthServer | None = None
+    exported: dict[str, str] = field(default_factory=dict)
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "encoding": "utf-8"}
-    return subprocess.run(command, cwd=folder, env=environment(folder), check=False, **quiet)
+    def environment(self) -> dict[str, str]:
+        """The installed commands on the path, a home of its own."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "HOME": str(self.folder), "PYTHONUTF8": "1", **self.exported}
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        if exported := re.fullmatch(r"export (\w+)=(\S+).*", command[-1]):
+            self.exported[exported[1]] = exported[2]
+        quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "encoding": "utf-8"}
+        return subprocess.run(command, cwd=self.folder, env=self.environment(), check=False, **quiet)
+
+    def here(self, text: str) -> str:
+        """Put the judge's address in the place of every address."""
+        return ADDRESS.sub(self.judge.base_url, text) if self.judge else text
+
+    def there(self, output: str, text: str) -> str:
+        """Put the address that `text` names in the place of the judge's."""
+        if self.judge is None or (named := ADDRESS.search(text)) is None:
+            return output
+        local = self.judge.base_url
+        return output.replace(local, named[0]).replace(urlsplit(local).netloc, urlsplit(named[0]).netloc)
 
 
 def flat(text: str) -> str:
@@ -95,30 +123,31 @@ def check_output(command: Command, output: str) -> None:
             rest = rest.partition(piece)[2]
 
 
-def run_block(block: Block, folder: Path) -> None:
+def run_block(block: Block, reader: Reader) -> None:
     assert block.commands or block.language == "python", "only shell and Python blocks can be run"
     if block.language == "python":
-        done = run([sys.executable, "-W", "error", "-c", block.text], folder)
+        done = reader.run(sys.executable, "-W", "error", "-c", reader.here(block.text))
         assert done.returncode == block.exit_code, done.stderr
     for command in block.commands:
-        done = run(["bash", "-c", command.text], folder)
+        done = reader.run("bash", "-c", reader.here(command.text))
         assert done.returncode == block.exit_code, f"{command.text}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-        check_output(command, done.stdout + done.stderr)
+        check_output(command, reader.there(done.stdout + done.stderr, block.text))
 
 
 def run_page(page: Path, folder: Path) -> int:
     """Run a page from top to bottom in one folder and return how many blocks were run."""
     shutil.copytree(ROOT / GOLD, folder / GOLD)
-    ran = 0
-    for block in blocks(page):
-        if block.do == "file":
-            target = folder / str(block.what)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(block.text, encoding="utf-8")
-        elif block.do == "run":
-            run_block(block, folder)
-            ran += 1
-    return ran
+    found = blocks(page)
+    with answering(LocalJudge()) if any(block.at_a_judge for block in found) else nullcontext() as judge:
+        reader = Reader(folder, judge)
+        for block in found:
+            if block.do == "file":
+                target = folder / str(block.what)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(block.text, encoding="utf-8")
+            elif block.do == "run":
+                run_block(block, reader)
+    return sum(block.do == "run" for block in found)
 
 
 def in_turn(page: Path) -> Any:
@@ -158,6 +187,13 @@ python -c \\
   "raise SystemExit(3)"
 ```
 
+<!-- run: at a judge -->
+```bash
+export KEY=secret
+test "$KEY" = secret
+python -c "import urllib.request as r; print(r.urlopen('https://api.example.com/v1/models').status)" 2>&1 | grep 404
+```
+
 <!-- run -->
 ```python
 from pathlib import Path
@@ -169,7 +205,7 @@ assert Path("data/a.txt").read_text() == "one\\n"
 def test_a_page_is_run_from_top_to_bottom(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(PAGE, encoding="utf-8")
-    assert run_page(page, tmp_path / "work") == 3
+    assert run_page(page, tmp_path / "work") == 4
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ A comment on the line before a fence says what to do with the block:
 
     <!-- run -->            run it; every command must end with exit code 0
     <!-- run: exit 2 -->    run it; every command must end with this exit code
+    <!-- run: at a judge --> run it with every address in it replaced by that of a judge on this machine
     <!-- file: NAME -->     write it to NAME in the folder where the later blocks of the page are run
 
 Blocks without a comment are examples: they are not run, but the commands in them must exist.
@@ -16,6 +17,7 @@ from pathlib import Path
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*)[^\n]*$")
 MARK = re.compile(r"^ *<!-- (?P<do>run|file)(?:: (?P<what>[^>]+?))? -->$")
+AT_A_JUDGE = "at a judge"
 SHELL = ("console", "bash", "sh", "shell")
 
 
@@ -41,7 +43,12 @@ class Block:
     @property
     def exit_code(self) -> int:
         """The exit code its commands must end with."""
-        return int((self.what or "exit 0").removeprefix("exit "))
+        return 0 if self.what is None or self.at_a_judge else int(self.what.removeprefix("exit "))
+
+    @property
+    def at_a_judge(self) -> bool:
+        """Whether its addresses are those of an endpoint."""
+        return self.what == AT_A_JUDGE
 
     @property
     def commands(self) -> list[Command]:
@@ -79,10 +86,14 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+def prose(page: Path) -> str:
+    """Return a page without its fenced blocks."""
+    return re.sub(r"^ *(`{3,}).*?^ *\1 *$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
 def inline_commands(page: Path) -> list[Command]:
     """Return every `ragstone …` written inside a line of text."""
-    text = re.sub(r"^ *(`{3,}).*?^ *\1 *$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    return [Command(code) for code in re.findall(r"`(ragstone [a-z-][^`]*)`", text)]
+    return [Command(code) for code in re.findall(r"`(ragstone [a-z-][^`]*)`", prose(page))]
 
 
 def words(command: str) -> list[str]:

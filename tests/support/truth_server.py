@@ -1,10 +1,10 @@
-"""An OpenAI-compatible server on 127.0.0.1 that answers from a truth table, remembers what it was asked, and can be slow."""
+"""An OpenAI-compatible server on 127.0.0.1 with one of ragstone's own judges behind it: remembers what it was asked, can be slow."""
 
 import asyncio
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,9 @@ import orjson
 from aiohttp import web
 
 from ragstone.embed.bundled import BundledEmbedder
+from ragstone.judge.base import Judge
 from ragstone.judge.scripted import ScriptedJudge
-from ragstone.questions.base import ask
+from ragstone.questions.base import Question, ask, system_prompt
 from ragstone.questions.kinds import KINDS
 
 
@@ -21,7 +22,7 @@ from ragstone.questions.kinds import KINDS
 class TruthServer:
     """What was asked (request bodies, in order of arrival) and how long each answer takes."""
 
-    judge: ScriptedJudge
+    judge: Judge
     delay_s: float = 0.0
     instead: Callable[[dict[str, Any]], tuple[int, dict[str, Any]] | None] = lambda body: None
     """(request body) -> (status, response body) in place of the truth; None = the truth."""
@@ -43,10 +44,21 @@ def kind_of(body: dict[str, Any]) -> str:
     return found.group(1)
 
 
-@contextmanager
-def serving(truth: dict[str, Any], delay_s: float = 0.0) -> Iterator[TruthServer]:
+def question_of(body: dict[str, Any]) -> Question:
+    """Return the question a request body carries."""
+    kind, (system, user) = KINDS[kind_of(body)], (message["content"] for message in body["messages"])
+    return ask(kind, "zh" if system == system_prompt(kind, "zh") else "en", 0, system, orjson.loads(user))
+
+
+def serving(truth: dict[str, Any], delay_s: float = 0.0) -> AbstractContextManager[TruthServer]:
     """Serve a truth table in a thread until the block ends."""
-    server, loop, ready = TruthServer(ScriptedJudge.from_dict(truth), delay_s), asyncio.new_event_loop(), threading.Event()
+    return answering(ScriptedJudge.from_dict(truth), delay_s)
+
+
+@contextmanager
+def answering(judge: Judge, delay_s: float = 0.0) -> Iterator[TruthServer]:
+    """Serve a judge, and the bundled embedder, in a thread until the block ends."""
+    server, loop, ready = TruthServer(judge, delay_s), asyncio.new_event_loop(), threading.Event()
 
     async def start() -> None:
         app = web.Application(client_max_size=64 * 2**20)
@@ -61,10 +73,7 @@ def serving(truth: dict[str, Any], delay_s: float = 0.0) -> Iterator[TruthServer
                 await asyncio.sleep(server.delay_s)
                 if (other := server.instead(body)) is not None:
                     return web.json_response(other[1], status=other[0])
-                kind = KINDS[kind_of(body)]
-                raw = await server.judge.complete(
-                    ask(kind, "en", 0, body["messages"][0]["content"], orjson.loads(body["messages"][1]["content"]))
-                )
+                raw = await server.judge.complete(question_of(body))
             finally:
                 server.at_once -= 1
             choice = {"index": 0, "message": {"role": "assistant", "content": raw.text}, "finish_reason": "stop"}
@@ -89,6 +98,7 @@ def serving(truth: dict[str, Any], delay_s: float = 0.0) -> Iterator[TruthServer
         finally:
             await runner.cleanup()
             await embedder.close()
+            await judge.close()
 
     stopping = asyncio.Event()
     thread = threading.Thread(target=loop.run_until_complete, args=(start(),))
