@@ -71,10 +71,10 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """Point every link at the page it means in this site or in the other one."""
     lang = config.theme["language"]
-    standing = {shown: path for path, shown in ELSEWHERE[lang].items() if shown != "index.md"}
+    standing = {name: path for path, name in ELSEWHERE[lang].items() if name != "index.md"}
     source = Path(standing.get(page.file.src_uri, f"{HOME[lang][0]}/{page.file.src_uri}"))
 
     def moved(link: re.Match[str]) -> str:
@@ -87,15 +87,20 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 def place(target: str, lang: str, page: Any) -> str | None:
     """Return where a file of the repository is, seen from a page; None if it is in neither site."""
-    for other in (lang, *(name for name in HOME if name != lang)):
-        folder = HOME[other][0] + "/"
-        inside = target.startswith(folder) and not (other == "en" and target.startswith(HOME["zh"][0] + "/"))
-        shown = ELSEWHERE[other].get(target) or (target.removeprefix(folder) if inside else None)
-        if shown and other == lang:
-            return posixpath.relpath(shown, posixpath.dirname(page.file.src_uri) or ".")
-        if shown:
-            return posixpath.relpath(HOME[other][1] + shown.removesuffix("index.md").removesuffix(".md") or ".", HOME[lang][1] + page.url) + "/"
+    if here := shown(target, lang):
+        return posixpath.relpath(here, posixpath.dirname(page.file.src_uri) or ".")
+    other = next(name for name in HOME if name != lang)
+    if there := shown(target, other):
+        url = HOME[other][1] + there.removesuffix("index.md").removesuffix(".md")
+        return posixpath.relpath(url or ".", HOME[lang][1] + page.url) + "/"
     return None
+
+
+def shown(target: str, lang: str) -> str | None:
+    """Return the page of a site that shows a file of the repository."""
+    folder = HOME[lang][0] + "/"
+    foreign = lang == "en" and target.startswith(HOME["zh"][0] + "/")
+    return ELSEWHERE[lang].get(target) or (target.removeprefix(folder) if target.startswith(folder) and not foreign else None)
 
 
 def has(lang: str, page: Any) -> bool:
@@ -114,7 +119,7 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     return output
 
 
-def on_post_template(output: str, template_name: str, config: Any) -> str:
+def on_post_template(output: str, **_: Any) -> str:
     """Let the language switch of the page for wrong addresses lead to the start pages."""
     for lang in NAMES:
         output = output.replace(f"switch:{lang}", f"/{HOME[lang][1]}")
@@ -139,7 +144,8 @@ def mend(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     for wrong, right in MENDED.items():
         if text.count(wrong) != 1:
-            raise PluginError(f"{script.name} holds {wrong!r} {text.count(wrong)} times; see whether the theme now finds Chinese words by itself")
+            found = f"{script.name} holds {wrong!r} {text.count(wrong)} times, not once"
+            raise PluginError(f"{found}; see whether this theme finds Chinese words by itself")
         text = text.replace(wrong, right)
     script.write_text(text, encoding="utf-8")
 
