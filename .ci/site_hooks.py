@@ -27,7 +27,9 @@ ELSEWHERE = {
 HOME = {"en": ("docs", ""), "zh": ("docs/zh", "zh/")}
 """Folder of a language's pages, and of its site."""
 NAMES = {"en": "English", "zh": "中文"}
-LINK = re.compile(r"(?P<text>\[[^\]\n]*\])\((?P<path>(?!https?:|#)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
+LINK = re.compile(
+    r"(?P<code>^ *```.*?^ *```)|(?P<text>\[[^\]\n]*\])\((?P<path>(?!https?:|#)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)", re.MULTILINE | re.DOTALL
+)
 LOADED = re.compile(r"<(?:script|img|iframe|link(?=[^>]*rel=\"?(?:stylesheet|preload|icon)))[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>")
 HAN = re.compile(r"[\u3400-\u9fff]+")
 LONGEST = 6
@@ -78,6 +80,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     source = Path(standing.get(page.file.src_uri, f"{HOME[lang][0]}/{page.file.src_uri}"))
 
     def moved(link: re.Match[str]) -> str:
+        if link["code"]:
+            return link[0]
         target = posixpath.normpath((source.parent / link["path"]).as_posix())
         found = place(target, lang, page)
         return f"{link['text']}({found}{link['anchor'] or ''})" if found else link["text"][1:-1]

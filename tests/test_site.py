@@ -129,6 +129,7 @@ def page_at(src_uri: str) -> SimpleNamespace:
         ("en", "gold.md", "[a](samples.jsonl)", "a"),
         ("en", "contributing.md", "[a](docs/cli.md)", "[a](cli.md)"),
         ("en", "cli.md", "[a](https://example.com/x) [b](#here)", "[a](https://example.com/x) [b](#here)"),
+        ("en", "gold.md", "```\nrows[0](samples.jsonl)\n```", "```\nrows[0](samples.jsonl)\n```"),
         ("zh", "index.md", "[English](../index.md)", "[English](../)"),
         ("zh", "metrics/faithfulness.md", "[英文](../../metrics/faithfulness.md)", "[英文](../../../metrics/faithfulness/)"),
         ("zh", "python.md", "[a](../../CONTRIBUTING.md#tests)", "[a](../../contributing/#tests)"),
@@ -137,7 +138,7 @@ def page_at(src_uri: str) -> SimpleNamespace:
 )
 def test_a_link_of_a_file_becomes_one_of_the_site(lang, page, text, moved):
     config = SimpleNamespace(theme={"language": lang})
-    assert HOOKS.on_page_markdown(text, page_at(page), config, None) == moved
+    assert HOOKS.on_page_markdown(text, page_at(page), config) == moved
 
 
 @pytest.mark.parametrize(
