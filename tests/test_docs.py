@@ -33,6 +33,7 @@ def page_name(page: Path) -> str:
 def wrong_words(command: str, root: Any) -> list[str]:
     """Return what a command line names that ragstone does not have: commands, flags, make targets."""
     program, *rest = words(command) or [""]
+    program = program.rpartition("/")[2]
     if program == "make":
         return [word for word in rest if "=" not in word and not word.startswith("-") and word not in TARGETS]
     if program != "ragstone":
@@ -66,6 +67,7 @@ def test_every_command_and_flag_on_a_page_exists(page):
         ("OPENAI_API_KEY=x ragstone evaluate s.jsonl --judge=gpt  # --nonsense", []),
         ("ragstone show runs/a --json | jq .metrics --raw", []),
         ("ragstone evalute samples.jsonl", ["evalute"]),
+        (".venv/bin/ragstone show --jsno", ["--jsno"]),
         ("ragstone show runs/a --jsno", ["--jsno"]),
         ("ragstone evaluate s.jsonl --strictnes=3", ["--strictnes=3"]),
         ("make test", []),
