@@ -61,6 +61,16 @@ def test_a_chinese_page_has_chinese_punctuation(page):
     assert HALF_WIDTH.findall(re.sub(r"`[^`\n]*`|^    .*$", "", prose(page), flags=re.MULTILINE)) == []
 
 
+OTHER_WORDS = {"嵌入模型": "向量模型", "端点": "接口", "您": "你", "金标集": "金标准集", "声明": "论断"}
+
+
+@pytest.mark.parametrize(
+    "page", [page for _, page in TWINS if "Written by `make docs`" not in page.read_text(encoding="utf-8")], ids=name_of
+)
+def test_a_chinese_page_has_one_word_for_a_thing(page):
+    assert {word: right for word, right in OTHER_WORDS.items() if word in prose(page)} == {}
+
+
 # ------------------------------------------------------------------ links
 def links(page: Path) -> Iterator[tuple[Path, str]]:
     """Every link inside the repository: file and anchor; "" = the page itself or no anchor."""
