@@ -67,7 +67,8 @@ def test_everything_is_escaped_and_there_is_no_script():
     html = run().summary(by="dept")._repr_html_()
     page = Page(html)
     assert set(page.tags) <= {"div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
-    assert page.texts.count(EVIL) == 3  # the metric in both tables, the slice
+    assert page.texts.count(EVIL) == 2  # the metric in both tables
+    assert page.texts.count(f"{EVIL} *") == 1  # the slice, marked as small
     assert "{{ 7*7 }}" in html
     assert any(EVIL in text and "faithfulness: " in text for text in page.texts)
 
@@ -84,8 +85,9 @@ def test_a_mean_just_below_one_is_not_shown_as_one():
 def test_slices_have_a_table_of_their_own():
     page = Page(run().summary(by="dept")._repr_html_())
     assert page.tags.count("table") == 2
-    at = len(page.texts) - 1 - page.texts[::-1].index(EVIL)
+    at = page.texts.index(f"{EVIL} *")
     assert page.texts[at + 1 : at + 3] == ["1", "1.000 1/1"]
+    assert page.texts[-1] == say("show.small_slices", "en")
     assert Page(run().summary()._repr_html_()).tags.count("table") == 1
 
 

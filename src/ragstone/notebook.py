@@ -90,7 +90,7 @@ def _missing(summary: Summary, lang: Language) -> Iterator[str]:
     if found:
         yield say("show.missing", lang)
     for m in found:
-        yield f"{metric_name(m.metric, lang)}: " + ", ".join(f"{reason} {count}" for reason, count in m.reasons.items())
+        yield metric_name(m.metric, lang) + say("show.colon", lang) + ", ".join(f"{reason} {count}" for reason, count in m.reasons.items())
 
 
 def _slices(slices: tuple[Slice, ...], lang: Language) -> dict[str, Any]:
@@ -98,11 +98,12 @@ def _slices(slices: tuple[Slice, ...], lang: Language) -> dict[str, Any]:
         return {"slices": []}
     rows = [
         [
-            say("show.no_value", lang) if part.value is None else part.value,
+            f"{say('show.no_value', lang) if part.value is None else part.value}{' *' if part.small else ''}",
             part.samples,
             *(f"{number(m.mean)} {m.n}/{m.total}" if m.total else NONE for m in part.metrics),
         ]
         for part in slices
     ]
     heads = [slices[0].key, say("show.column_samples", lang), *(metric_name(m.metric, lang) for m in slices[0].metrics)]
-    return {"slices": rows, "slice_heads": heads, "slice_caption": say("show.slice", lang, name=slices[0].key)}
+    note = say("show.small_slices", lang) if any(part.small for part in slices) else ""
+    return {"slices": rows, "slice_heads": heads, "slice_caption": say("show.slice", lang, name=slices[0].key), "slice_note": note}

@@ -121,6 +121,27 @@ def test_a_sheet_that_understates_its_size_is_read_to_the_end(tmp_path):
     assert len(list(scan(other))) == 2
 
 
+SHARED = """<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>问题</t></si>
+<si><r><t xml:space="preserve">年假 </t></r><r><rPr><b/></rPr><t>几天？</t></r><rPh sb="0" eb="2"><t>ネンキュウ</t></rPh></si></sst>"""
+CELLS = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="4"><c r="A4" t="s"><v>1</v></c></row></sheetData></worksheet>"""
+
+
+def test_texts_shared_between_cells_as_excel_saves_them(tmp_path):
+    path, other = book(tmp_path, ["x"], ["y"]), tmp_path / "b.xlsx"
+    kind = 'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"'
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        for name in set(old.namelist()) - {"xl/sharedStrings.xml", "xl/worksheets/sheet1.xml", "[Content_Types].xml"}:
+            new.writestr(name, old.read(name))
+        types = old.read("[Content_Types].xml").decode()
+        if "sharedStrings" not in types:
+            types = types.replace("</Types>", f'<Override PartName="/xl/sharedStrings.xml" {kind}/></Types>')
+        new.writestr("[Content_Types].xml", types)
+        new.writestr("xl/sharedStrings.xml", SHARED)
+        new.writestr("xl/worksheets/sheet1.xml", CELLS)
+    assert [s.question for s in scan(other)] == ["年假 几天？"]
+
+
 def test_a_workbook_is_known_by_its_content(tmp_path):
     path = book(tmp_path, ["question"], ["q"])
     assert [s.question for s in scan(path.rename(tmp_path / "gold.csv"))] == ["q"]
