@@ -173,7 +173,8 @@ async def _bare(base_url: str, count: int, concurrency: int) -> float:
 
     async def work(session: aiohttp.ClientSession, first: bool = False) -> None:
         for number in [-1] if first else numbers:
-            body = {"model": "m", "temperature": 0, "messages": [{"role": "user", "content": f"{number}\n{PAD}"}], "response_format": wanted}
+            messages = [{"role": "user", "content": f"{number}\n{PAD}"}]
+            body = {"model": "m", "temperature": 0, "messages": messages, "response_format": wanted}
             async with session.post(base_url + "/chat/completions", json=body, headers={"Authorization": "Bearer x"}) as response:
                 json.loads((await response.json())["choices"][0]["message"]["content"])
 
