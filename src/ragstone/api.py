@@ -299,14 +299,17 @@ def run_sync(main: Coroutine[Any, Any, Run]) -> Run:
 
 
 def _run_here(main: Coroutine[Any, Any, Run]) -> Run:
-    async def guarded() -> Run:
+    done: list[Run] = []
+
+    async def guarded() -> None:
         task = asyncio.current_task()
         if task and threading.current_thread() is threading.main_thread() and os.name != "nt":
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await main
+        done.append(await main)  # as the task's result it would be shown as a text at the end, which reads all scores
 
     try:
-        return asyncio.run(guarded())
+        asyncio.run(guarded())
+        return done[0]
     except (KeyboardInterrupt, asyncio.CancelledError) as stopped:
         raise Interrupted(say("store.interrupted", screen_language())) from stopped
 
