@@ -13,9 +13,12 @@ from ragstone.types import Language
 __all__ = ["asks_back", "cut", "detect", "fold", "negated", "numbers", "refuses", "sentences", "spans"]
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_DASH = re.compile("[‐‑–—―−~〜-]")
 _RANGE_DASH = re.compile("(?<=[0-9]) ?[‐‑–—―−~〜-] ?(?=[0-9])")
 _MINUS = re.compile(r"[‐–—―−](?=\d)")
-_NUMERIC = re.compile(r"((?<=\d)[./:](?=\d)|-(?=\d))")
+_NUMERIC = re.compile(r"([./:-](?=\d)(?:(?<=-)|(?<=\d.)))")
+_FOLDED = re.compile("[0-9a-z\u4e00-\u9fff./:%-]*")
+"""What folding leaves as it is: nothing in it changes, joins its neighbour, or stands where it would be dropped."""
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>\"'）)】，。；？！]+", re.IGNORECASE)
 _CJK_SHARE = 0.2
 
@@ -44,7 +47,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return _without_punctuation(text.lower())
     # Once more until nothing changes: what was dropped may have kept two characters apart that now combine.
-    while (folded := _without_punctuation(_normal(text))) != text:
+    while (folded := _without_punctuation(_normal(text))) != text and not _FOLDED.fullmatch(folded):
         text = folded
     return folded
 
@@ -55,7 +58,8 @@ def _normal(text: str) -> str:
 
 
 def _without_punctuation(text: str) -> str:
-    text = _MINUS.sub("-", _RANGE_DASH.sub("-", text))
+    if _DASH.search(text):
+        text = _MINUS.sub("-", _RANGE_DASH.sub("-", text))
     return "".join(part if i % 2 else part.translate(_DROPPED) for i, part in enumerate(_NUMERIC.split(text)))
 
 

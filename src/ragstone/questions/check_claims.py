@@ -1,9 +1,9 @@
 """Kind `check_claims`: each claim checked against all contexts."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ragstone.language import fold
@@ -66,7 +66,8 @@ def ask(
     lines = yield from verdict_lines(contexts, claims, language=language, repeat=repeat)
     if isinstance(lines, Failed):
         return lines
-    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts) for id, _ in claims}
+    folding = cache(fold)
+    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts, folding) for id, _ in claims}
 
 
 def verdict_lines(
@@ -114,10 +115,13 @@ def _strongest(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {**agreeing[0], "evidence": sorted({id for line in agreeing for id in line["evidence"]})}
 
 
-def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]]) -> ClaimVerdict:
-    """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, in all contexts if it names none."""
+def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], folding: Callable[[str], str] = fold) -> ClaimVerdict:
+    """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, in all contexts if it names none.
+
+    `folding` is `fold`, remembering what it folded where several claims are looked for in the same contexts.
+    """
     pieces = [piece for part in re.split(r"…|\.{3,}", line["quote"] or "") if (piece := fold(part))]
     evidence = line["evidence"] or [id for id, _ in contexts]
-    texts = [fold(text) for id, text in contexts if id in evidence] if pieces else []
+    texts = [folding(text) for id, text in contexts if id in evidence] if pieces else []
     found = all(any(piece in text for text in texts) for piece in pieces)
     return ClaimVerdict(line["verdict"], tuple(line["evidence"]), line["quote"] if pieces else None, line["reason"], not found)

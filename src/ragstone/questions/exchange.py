@@ -139,6 +139,9 @@ def complete(got: int, asked: int) -> Failed | None:
 # ------------------------------------------------------------------ parts of the work
 def together(talks: Sequence[Talk[R | Failed]]) -> Talk[list[R] | Failed]:
     """Hold several talks at once and return their results in order; the first failure ends all."""
+    if len(talks) == 1:
+        result = yield from talks[0]
+        return result if isinstance(result, Failed) else [result]
     results: dict[int, R] = {}
     waiting: dict[int, list[Reply] | None] = dict.fromkeys(range(len(talks)))
     while waiting:

@@ -62,6 +62,9 @@ def find_reply(input: dict[str, Any], raw: str, shape: Shape) -> tuple[dict[str,
     word in the user JSON is an echo of the sample, not a reply, unless the judge said nothing else. Takes time linear
     in the text, whatever the text.
     """
+    if (whole := _whole(raw)) is not None:
+        lists = shape.fit(whole)
+        return lists, None if lists is not None else "wrong_shape"
     said = _spoken(raw, shape)
     pieces = list(_pieces(said, shape))
     alone = len(pieces) == 1 and _alone(said, pieces[0])
@@ -70,6 +73,17 @@ def find_reply(input: dict[str, Any], raw: str, shape: Shape) -> tuple[dict[str,
         if piece.lists is not None and (alone or not (_says_nothing(said, piece) or _echoes(sample, said, piece))):
             return piece.lists, None
     return None, "wrong_shape" if pieces else "no_json"
+
+
+def _whole(raw: str) -> Any:
+    """Return the object a text is, None if it is not just one: what most judges say, and what needs no search."""
+    text = raw.strip()
+    if not text.startswith("{") or text.count("{") + text.count("[") > MAX_DEPTH:  # so few cannot be nested too deep
+        return None
+    try:
+        return _DECODER.decode(text)
+    except ValueError:
+        return None
 
 
 def _pieces(said: str, shape: Shape) -> Iterator[_Piece]:
@@ -109,7 +123,10 @@ def _balanced(raw: str, start: int) -> tuple[int, int]:
 
 
 def _unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    found.clear()
     for key, value in pairs:
         if key in found and found[key] != value:
             raise ValueError(f"two values for {key}")
@@ -189,11 +206,16 @@ def _strings(value: Any) -> Iterator[str]:
 # ------------------------------------------------------------------ items
 def clean(value: Any) -> str | None:
     """Return a reply's text without outer blanks and lone surrogates (no UTF-8 can hold them); None if it is none or blank."""
-    return value.strip().encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    return (text if text.isascii() else text.encode("utf-8", "replace").decode()) or None
 
 
 def read_id(value: Any) -> int | None:
     """Return an id: a whole number, also as 2.0 or "2"; None if it is none."""
+    if type(value) is int:
+        return value if abs(value) < 1e9 else None
     if isinstance(value, str) and len(value) < 12:
         digits = unicodedata.normalize("NFKC", value).strip()
         value = int(digits) if digits.isascii() and digits.isdigit() else None

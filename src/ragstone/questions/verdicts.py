@@ -133,7 +133,9 @@ def read_verdict(value: object, vocabulary: Vocabulary) -> Verdict | None:
     """
     if isinstance(value, bool | int | float):
         return _number(value, vocabulary)
-    return _text(value[:400], vocabulary) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return _word(value, vocabulary) if len(value) <= 20 else _text(value[:400], vocabulary)
 
 
 def _number(value: float, vocabulary: Vocabulary) -> Verdict | None:
@@ -153,6 +155,12 @@ def _words(vocabulary: Vocabulary) -> dict[str, tuple[Verdict, Verdict | None]]:
 def _pattern(vocabulary: Vocabulary) -> re.Pattern[str]:
     """Any spelling at the start; a Latin word must end there."""
     return re.compile("|".join(re.escape(w) + (r"(?![a-z0-9])" if w[-1].isascii() else "") for w in _words(vocabulary)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _word(value: str, vocabulary: Vocabulary) -> Verdict | None:
+    """Short verdicts, which are the same few words in every reply, are made out once."""
+    return _text(value, vocabulary)
 
 
 def _text(value: str, vocabulary: Vocabulary) -> Verdict | None:
