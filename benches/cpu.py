@@ -82,10 +82,11 @@ def rows_file(folder: Path, count: int) -> Path:
     return path
 
 
-def evaluate(data: Path, base_url: str, run: Path, python: tuple[str, ...] = ()) -> float:
-    """Run `ragstone evaluate` with everything over HTTP; return seconds of CPU of the whole child."""
+def evaluate(data: Path, base_url: str, run: Path, python: tuple[str, ...] = (), *, cached: bool = True) -> float:
+    """Run `ragstone evaluate` with everything over HTTP and a cache still empty; return seconds of CPU of the whole child."""
+    cache = ["--cache", f"{run}-cache"] if cached else ["--no-cache"]
     command = [sys.executable, *python, "-m", "ragstone", "evaluate", str(data), "--out", str(run), "--judge", "mock"]
-    command += ["--base-url", base_url, "--embeddings", "mock", "--concurrency", str(CONCURRENCY), "--no-cache"]
+    command += ["--base-url", base_url, "--embeddings", "mock", "--concurrency", str(CONCURRENCY), *cache]
     own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
     environment = {**own, "RAGSTONE_JUDGE_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
     with tempfile.TemporaryFile() as said:
@@ -113,7 +114,7 @@ def floor(base_url: str) -> float:
     return float(json.loads(line.removeprefix("RESULT "))["aiohttp"]["cpu_us_per_req_median"]) / 1000
 
 
-def measure(script: str, plugin: str, *, rounds: int = 5, sizes: tuple[int, int] = SIZES) -> dict[str, Any]:
+def measure(script: str, plugin: str, *, rounds: int = 5, sizes: tuple[int, int] = SIZES, cached: bool = True) -> dict[str, Any]:
     """Return milliseconds of CPU a chat request costs (`ms`), those of the bare client (`floor_ms`), and the `ratio`."""
     cpu: dict[int, list[float]] = defaultdict(list)
     floors: list[float] = []
@@ -123,7 +124,7 @@ def measure(script: str, plugin: str, *, rounds: int = 5, sizes: tuple[int, int]
         for turn in range(rounds):
             for size in sizes:
                 run = Path(name) / f"run-{size}-{turn}"
-                cpu[size].append(evaluate(data[size], base_url, run))
+                cpu[size].append(evaluate(data[size], base_url, run, cached=cached))
                 requests[size] = chat_requests(run)
             floors.append(floor(base_url))
     small, large = sizes
@@ -199,6 +200,7 @@ def main() -> None:
     """Measure and print, or profile."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--no-cache", action="store_true", help="leave the reply cache out")
     options.add_argument("--profile", type=Path, help="write where the time goes to this file instead")
     given = options.parse_args()
     script, plugin = os.environ.get("RAGSTONE_MOCK_JUDGE"), os.environ.get("RAGSTONE_WIRE_JUDGE")
@@ -208,7 +210,7 @@ def main() -> None:
     if given.profile:
         given.profile.write_text(profile(script, plugin, SIZES[1]), encoding="utf-8")
         return
-    found = measure(script, plugin, rounds=given.rounds)
+    found = measure(script, plugin, rounds=given.rounds, cached=not given.no_cache)
     for name, most in (("ms", MOST_MS), ("ratio", MOST_TIMES_FLOOR)):
         print(f"{name:10} {found[name]:8.3f}   bar {most:g}: {'met' if found[name] <= most else 'MISSED'}")
     print(json.dumps(found))

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ragstone.embed.base import Embedder
 from ragstone.judge.base import Judge, RawReply
@@ -44,6 +44,8 @@ class Recalled(Protocol):
         ...
 
 
+T = TypeVar("T")
+
 Work = tuple[Case, Sequence[Metric], dict[str, Any]]
 """A case, the metrics due on it, and what `detail.clipped` says of it."""
 
@@ -59,7 +61,7 @@ class Driver:
     counts: Counts = field(default_factory=Counts)
     recalled: Recalled | None = None
     """None = nothing is taken from earlier runs."""
-    asking: dict[str, asyncio.Task[Reply]] = field(default_factory=dict)
+    asking: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     """Questions on their way: an equal question waits for the same reply."""
     answered: int = 0
     """Questions answered in this call, otherwise than from what was held."""
@@ -73,13 +75,7 @@ class Driver:
         """
         meter = Meter(self.counts, total, on_progress, lambda: self.answered, self._awaited)
         source = iter(work)
-        try:
-            await together([self._workers(source, meter, workers), meter.beat()])
-        finally:
-            left = list(self.asking.values())
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+        await together([self._workers(source, meter, workers), meter.beat()])
 
     def _awaited(self) -> str:
         """The host that owes a reply just now, else empty."""
@@ -109,15 +105,16 @@ class Driver:
 
     async def ask(self, question: Question) -> Reply:
         """Answer one question: from what the run holds, from an equal question on its way, or by asking."""
-        if task := self.asking.get(question.key):
-            return await task
+        if (asked := self.asking.get(question.key)) is not None:
+            return await asyncio.shield(asked)  # a case that ends must not take the reply from the others
         if (line := self.records.held(question)) is not None:
             return _stored(question, line)
-        task = self.asking[question.key] = asyncio.ensure_future(self._request(question))
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.asking[question.key] = reply
         try:
-            return await task
+            return await fulfil(reply, self._request(question))
         finally:
-            self.asking.pop(question.key, None)
+            del self.asking[question.key]
 
     async def _request(self, question: Question) -> Reply:
         raw, reading = await self._recall(question) or await self._put(question)
@@ -167,36 +164,40 @@ class _Desk:
 
     driver: Driver
     case: Case
-    met: dict[Need, asyncio.Task[tuple[Any, dict[str, None]]]] = field(default_factory=dict)
+    met: dict[Need, asyncio.Future[tuple[Any, dict[str, None]]]] = field(default_factory=dict)
 
     async def drive(self, steps: Generator[Sequence[Any], list[Any], Any], keys: dict[str, None]) -> Any:
         """Run a generator of needs and questions to its end; `keys` collects the questions it rested on."""
         try:
             asked = next(steps)
             while True:
-                if len(asked) == 1:
-                    answers = [await self._answer(asked[0], keys)]
-                else:
-                    answers = await self._answers(asked, keys)
-                asked = steps.send(answers)
+                asked = steps.send(await self._answers(asked, keys))
         except StopIteration as done:
             return done.value
 
     async def _answers(self, asked: Sequence[Any], keys: dict[str, None]) -> list[Any]:
         """Answer all at once; keys are joined in the order asked, so that concurrency leaves no trace."""
+        if len(asked) == 1:
+            return [await self._answer(asked[0], keys)]
         apart: list[dict[str, None]] = [{} for _ in asked]
-        answers = await together([self._answer(item, own) for item, own in zip(asked, apart, strict=True)])
-        for own in apart:
-            keys.update(own)
-        return answers
+        # what somebody is at already needs no task to be waited for
+        new = [place for place, item in enumerate(asked) if isinstance(item, Question) or item not in self.met]
+        answers = dict(zip(new, await together([self._answer(asked[place], apart[place]) for place in new]), strict=True)) if new else {}
+        for place in range(len(asked)):
+            if place not in answers:
+                answers[place] = await self._answer(asked[place], apart[place])
+            keys.update(apart[place])
+        return [answers[place] for place in range(len(asked))]
 
     async def _answer(self, item: Any, keys: dict[str, None]) -> Any:
         if isinstance(item, Question):
             keys[item.key] = None
             return await self.driver.ask(item)
-        if item not in self.met:
-            self.met[item] = asyncio.ensure_future(self._meet(item))
-        answer, used = await self.met[item]
+        if (met := self.met.get(item)) is not None:
+            answer, used = await met
+        else:
+            met = self.met[item] = asyncio.get_running_loop().create_future()
+            answer, used = await fulfil(met, self._meet(item))
         keys.update(used)
         return answer
 
@@ -205,20 +206,36 @@ class _Desk:
         return await self.drive(self.driver.plan.resolve(need, self.case), keys), keys
 
 
+async def fulfil(promise: asyncio.Future[T], work: Coroutine[Any, Any, T]) -> T:
+    """Do the work and hand its outcome to all who wait for the promise: no task is needed, the first who asks does it."""
+    try:
+        result = await work
+    except BaseException as bad:
+        if not promise.done():
+            promise.set_exception(bad) if isinstance(bad, Exception) else promise.cancel()
+        _ = promise.cancelled() or promise.exception()  # it is raised here, whether anybody waits or not
+        raise
+    if not promise.done():
+        promise.set_result(result)
+    return result
+
+
 async def together(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
     """Await all; the first failure cancels the others, waits for their end, and is raised as it is."""
     if len(calls) == 1:
         return [await calls[0]]
     tasks = [asyncio.ensure_future(call) for call in calls]
     try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in done:
-            task.result()
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            if task.done() and not task.cancelled():
+                task.result()
         return [task.result() for task in tasks]
-    finally:
+    except BaseException:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 def reply_line(question: Question, raw: RawReply, reading: Reading) -> dict[str, Any]:
