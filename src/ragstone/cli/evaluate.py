@@ -105,13 +105,14 @@ def _judge(
 ) -> tuple[Run, tuple[str, ...]]:
     """Return the run, and what was told of metrics that no row can feed."""
     from ragstone.api import backends, evaluate_source, read_samples, run_sync, select
+    from ragstone.cli.collector import long_lived
     from ragstone.cli.progress import reporter
 
     config = loaded.config
     judge, embedder = backends(config, environ, lang)
     source = read_samples(samples, config)
     selection = select(config, source)
-    with reporter(lang, quiet=quiet) as report:
+    with reporter(lang, quiet=quiet) as report, long_lived():
         for notice in (*loaded.notices, *source.notices, *selection.notices):
             report.notice(notice)
         work = evaluate_source(

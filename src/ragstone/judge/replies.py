@@ -89,4 +89,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 
 def _count(*given: Any) -> int | None:
-    return next((int(v) for v in given if isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v < 2**53), None)
+    for value in given:
+        if type(value) in (int, float) and 0 <= value < 2**53:  # no booleans, which are integers too
+            return int(value)
+    return None

@@ -1,5 +1,7 @@
 """Kind `check_claims`: each claim checked against all contexts."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -163,8 +163,11 @@ def by_halves(items: Sequence[T], part: Callable[[Sequence[T]], Talk[R | Failed]
     result = yield from part(items)
     if not isinstance(result, Failed):
         return [result]
-    if result.reason != "truncated" or len(items) < 2:
-        return result
+    return result if result.reason != "truncated" or len(items) < 2 else (yield from halves(items, part))
+
+
+def halves(items: Sequence[T], part: Callable[[Sequence[T]], Talk[R | Failed]]) -> Talk[list[R] | Failed]:
+    """Do the work on two or more items whose reply was truncated when they were asked for together."""
     middle = (len(items) + 1) // 2
     return (yield from _joined([by_halves(items[:middle], part), by_halves(items[middle:], part)]))
 

@@ -1,5 +1,7 @@
 """Kind `match_claims`: answer claims matched with reference claims, both ways."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Kind `rate_contexts`: is each context useful for answering the question as the yardstick does."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Kind `split_claims`: the claims of an answer or a reference."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from typing import Any, Literal
 
 from ragstone.language import fold, spans
 from ragstone.questions.base import Failed, Kind, Reading
-from ragstone.questions.exchange import Asker, Talk, by_halves, listen
+from ragstone.questions.exchange import Asker, Talk, halves, listen
 from ragstone.questions.reading import Shape, clean, find_reply
 from ragstone.questions.schemas import TEXT, record, records
 from ragstone.questions.verdicts import read_verdict
@@ -92,5 +94,9 @@ def ask(
 
     if not text.strip():
         return []
-    parts = yield from by_halves([text[start:end] for start, end in spans(text)], part)
+    whole = yield from part([text])
+    if not isinstance(whole, Failed):
+        return claims_of(whole, text, language)
+    pieces = [text[start:end] for start, end in spans(text)] if whole.reason == "truncated" else []
+    parts = (yield from halves(pieces, part)) if len(pieces) > 1 else whole
     return parts if isinstance(parts, Failed) else claims_of([line for lines in parts for line in lines], text, language)
