@@ -66,6 +66,13 @@ def test_equal_rows_are_asked_once_whatever_the_concurrency(tmp_path: Path) -> N
         assert sum(counting.kinds.values()) <= 6
 
 
+def test_a_finished_run_is_not_summed_up_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    summed: list[ragstone.Run] = []
+    monkeypatch.setattr(ragstone.Run, "__repr__", lambda run: summed.append(run) or "Run")
+    evaluate(out=tmp_path / "run")
+    assert not summed
+
+
 def test_a_run_without_a_folder_keeps_everything_in_memory() -> None:
     run = evaluate()
     assert len(run.scores) == 5 * len(SOME)

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,8 @@ from ragstone.metrics.faithfulness import Faithfulness
 from ragstone.plans import separate
 from ragstone.plans.base import Case
 from ragstone.progress import Counts, Progress
-from ragstone.questions.base import Question, Reading
+from ragstone.questions import split_claims
+from ragstone.questions.base import Question, Reading, ask
 from ragstone.run import Driver, Work, partial, together
 from ragstone.types import Score
 
@@ -213,6 +215,32 @@ async def test_a_stopped_run_leaves_no_task_behind() -> None:
     with pytest.raises(ConnectionAbortedError):
         await drive(Stops(), *(f"答{i}" for i in range(30)))
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_what_stops_the_asker_of_a_shared_question_stops_all_who_wait_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    class Stops(Echo):
+        async def complete(self, question: Question) -> RawReply:
+            await super().complete(question)
+            raise ConnectionAbortedError("stop")
+
+    for _ in range(20):
+        with pytest.raises(ConnectionAbortedError, match="stop"):
+            await drive(Stops(), *["同一个答案"] * 8, workers=8)
+    gc.collect()  # a failure nobody took notice of would be logged now
+    assert not caplog.records
+
+
+async def test_a_waiting_case_that_is_cancelled_leaves_the_reply_to_the_others() -> None:
+    question = ask(split_claims.KIND, "zh", 0, "p", {"of": "answer", "question": "q", "text": "甲"})
+    judge = Echo()
+    driver = Driver(separate, judge, judge, Memory())
+    first, second, third = (asyncio.create_task(driver.ask(question)) for _ in range(3))
+    await asyncio.sleep(0)
+    second.cancel()
+    assert (await first).raw == (await third).raw
+    assert second.cancelled()
+    assert judge.asked == 1
+    assert not driver.asking
 
 
 def test_a_reply_that_leaves_something_out_says_how_much_there_is() -> None:

@@ -236,3 +236,27 @@ def test_clean_text_can_be_sent():
     assert clean(" 年假\ud800 ") == "年假?"
     assert clean(" \n") is None
     assert clean(5) is None
+
+
+# ------------------------------------------------------------------ the short way
+KEYS = st.sampled_from(["verdicts", "id", "verdict", "text", "</think>", "<think>"])
+TEXTS = st.sampled_from(["", "支持", "supported", "<think>", "</think>", '{"verdicts":[]}', "```", "[1]", 'a "b" \\ }', "a\nb"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+VERDICTS = st.lists(st.fixed_dictionaries({"id": st.integers(1, 3), "verdict": TEXTS, "reason": TEXTS}), max_size=4)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4) | st.fixed_dictionaries({"verdicts": VERDICTS, "text": VALUES}))
+def test_a_bare_object_is_read_as_one_in_a_fence_is(value):
+    raw = json.dumps(value, ensure_ascii=False)
+    echoed = {"contexts": [{"id": 1, "text": raw}]}
+    assert find_reply(echoed, raw, SHAPE) == find_reply(echoed, f"```json\n{raw}\n```", SHAPE)
+
+
+@pytest.mark.parametrize("fence", ["{}", "```\n{}\n```"])
+def test_a_bare_object_nested_too_deep_is_no_reply_with_or_without_a_fence(fence):
+    deep = '{"verdicts":[{"id":1,"verdict":"supported","evidence":' + "[" * 80 + "]" * 80 + "}]}"
+    assert find_reply({}, fence.replace("{}", deep), SHAPE)[0] is None
