@@ -13,7 +13,7 @@ from ragstone.metrics import parse
 from ragstone.plans import separate
 from ragstone.questions.base import ask, system_prompt
 from ragstone.questions.rate_contexts import KIND
-from ragstone.session import Session, judged_digest, work
+from ragstone.session import Session, work
 from ragstone.types import Sample, Score
 
 SETUP = Setup(Identity("m", "here"), Identity("e", "here"), [parse("faithfulness")], separate, "auto", {})
@@ -107,14 +107,6 @@ def test_changed_and_lost_rows_are_told_and_lose_their_scores(tmp_path: Path) ->
     assert len(again.notices) == 2
     assert again.standing(SETUP.metrics) == 1
     again.close()
-
-
-def test_meta_and_scores_of_the_retriever_change_nothing_judged() -> None:
-    row = ROWS[0].to_dict()
-    assert judged_digest(row) == judged_digest({**row, "meta": {"x": 1}, "context_ids": ["7"], "latency_s": 3.0})
-    assert judged_digest(row) == judged_digest({**row, "contexts": [{"text": "c", "score": 0.3}]})
-    assert judged_digest(row) != judged_digest({**row, "answer": "a9"})
-    assert judged_digest(row) != judged_digest({**row, "expected_behavior": "refuse"})
 
 
 def test_two_writers_are_refused_and_a_failed_start_lets_go(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 import asyncio
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
 from ragstone import plans
-from ragstone.errors import RunFolderError
+from ragstone.compact import ABSENT, Cell, LastLines, PerCell
+from ragstone.errors import RunFolderError, StoppedError
 from ragstone.folder import FolderLock
 from ragstone.judge.base import Identity, RawReply
 from ragstone.metrics import parse
@@ -20,7 +23,7 @@ from ragstone.questions.base import Question
 from ragstone.results import existing
 from ragstone.run import Driver, Work
 from ragstone.samples import clip
-from ragstone.store import REPLIES, SAMPLES, SCORES, load_row, opened, read_manifest, read_rows, write_atomically
+from ragstone.store import REPLIES, SAMPLES, SCORES, cell_of, load_row, opened, read_manifest, read_rows, write_atomically
 from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
@@ -70,14 +73,12 @@ async def _replay(folder: Path, write: bool) -> ReplayResult:
     try:
         records = _Recorded(folder)
         driver = Driver(plans.get(manifest.get("plan", "separate")), _Nobody(), _Nobody(), records)
-        try:
+        with closing(records):
             await driver.run(_work(folder, manifest, records), workers=1, total=0)
-        finally:
-            records.close()
-        changed = list(records.differing())
-        if write and changed:
-            write_atomically(folder / SCORES, records.lines())
-        return ReplayResult(len(records.stored), changed)
+            changed = list(records.differing())
+            if write and changed:
+                write_atomically(folder / SCORES, records.lines())
+        return ReplayResult(len(records.last), changed)
     finally:
         if lock is not None:
             lock.release()
@@ -89,7 +90,7 @@ def _work(folder: Path, manifest: dict[str, Any], records: "_Recorded") -> Itera
     for _, row in read_rows(folder / SAMPLES, sample_problem):
         sample, clipped = clip(Sample.read(row), **limits)
         for repeat in range(int(manifest.get("repeats", 1))):
-            due = [m for m in metrics if (sample.id, m.text, repeat) in records.stored]
+            due = [m for m in metrics if records.last[sample.id, m.text, repeat] != ABSENT]
             if due:
                 yield Case(sample, sample.language if language == "auto" else language, repeat), due, clipped
 
@@ -104,45 +105,91 @@ def _metrics(manifest: dict[str, Any]) -> Sequence[Metric]:
 
 
 class _Recorded:
-    """The stored replies and scores of a run, as the driver's records."""
+    """The stored replies and scores of a run, as the driver's records. Of a cell only what differs is kept, and that on disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / REPLIES
-        self._held = {bytes.fromhex(row["key"]): offset for offset, row in read_rows(self._path, reply_problem)}
-        self.stored: dict[tuple[str, str, int], dict[str, Any]] = {}
-        for _, row in read_rows(folder / SCORES, score_problem):
-            self.stored[row["sample_id"], row["metric"], row.get("repeat") or 0] = row
-        self._new: dict[tuple[str, str, int], dict[str, Any]] = {}
-        self._replies = opened(self._path)
+        self._replies, self._scores = _Reader(folder / REPLIES), _Reader(folder / SCORES)
+        self._held = LastLines(self._replies.row_at)
+        for offset, row in read_rows(self._replies.path, reply_problem):
+            self._held.add(row["key"], offset)
+        self.last = PerCell("q")
+        """Where the last line of each cell stands."""
+        for offset, row in read_rows(self._scores.path, score_problem):
+            self.last[cell_of(row)] = offset
+        self._same = PerCell("b", self.last.ids)
+        self._new = PerCell("q", self.last.ids)
+        self._spool: IO[bytes] | None = None
 
     def held(self, question: Question) -> dict[str, Any] | None:
-        offset = self._held.get(bytes.fromhex(question.key))
-        if offset is None:
-            return None
-        self._replies.seek(offset)
-        return load_row(self._path, offset, self._replies.readline())
+        found = self._held.find(question.key)
+        return found and found[1]
 
     def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
         """Nothing new is learnt in a replay."""
 
     def keep_score(self, score: Score) -> None:
-        self._new[score.sample_id, score.metric, score.repeat] = orjson.loads(orjson.dumps(score.to_dict()))
+        cell = score.sample_id, score.metric, score.repeat
+        line = orjson.dumps(score.to_dict(), option=orjson.OPT_APPEND_NEWLINE)
+        old, new = self._scores.row_at(self.last[cell]), orjson.loads(line)
+        # a failed cell may rest on questions that were never answered: that it cannot be replayed is no change
+        if new == old or (old["status"] == "failed" and new["reason"] == MISSING):
+            self._same[cell] = 1
+        else:
+            self._new[cell] = self._spooled(line)
+
+    def _spooled(self, line: bytes) -> int:
+        """Put a line aside and return where."""
+        try:
+            if self._spool is None:
+                self._spool = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the records)
+            offset = self._spool.seek(0, os.SEEK_END)
+            self._spool.write(line)
+        except OSError as bad:
+            place = tempfile.gettempdir()
+            raise StoppedError(say("store.cannot_write", screen_language(), path=place, problem=bad.strerror)) from bad
+        return offset
+
+    def _stored(self) -> Iterator[tuple[Cell, dict[str, Any], dict[str, Any] | None]]:
+        """Yield (cell, stored row, row that came out differently or None), in file order."""
+        for offset, row in read_rows(self._scores.path, score_problem):
+            cell = cell_of(row)
+            if self.last[cell] == offset:
+                yield cell, row, self._differing(cell)
+
+    def _differing(self, cell: Cell) -> dict[str, Any] | None:
+        if self._spool is None or (offset := self._new[cell]) == ABSENT:
+            return None
+        self._spool.seek(offset)
+        return dict(orjson.loads(self._spool.readline()))
 
     def differing(self) -> Iterator[Change]:
-        for cell, old in self.stored.items():
-            new = self._new.get(cell)
-            # a failed cell may rest on questions that were never answered: that it cannot be replayed is no change
-            if new == old or (old["status"] == "failed" and new and new["reason"] == MISSING):
-                continue
-            yield Change(*cell, _short(old), _short(new) if new else MISSING)
+        for cell, old, new in self._stored():
+            if self._same[cell] == ABSENT:
+                yield Change(*cell, _short(old), _short(new) if new else MISSING)
 
     def lines(self) -> Iterator[bytes]:
-        for cell, old in self.stored.items():
-            new = self._new.get(cell, old)
-            yield orjson.dumps(old if new["reason"] == MISSING else new, option=orjson.OPT_APPEND_NEWLINE)
+        self._scores.close()  # not every system replaces a file that is open
+        for _, old, new in self._stored():
+            yield orjson.dumps(old if new is None or new["reason"] == MISSING else new, option=orjson.OPT_APPEND_NEWLINE)
 
     def close(self) -> None:
-        self._replies.close()
+        for file in (self._replies, self._scores, self._spool):
+            if file is not None:
+                file.close()
+
+
+class _Reader:
+    """Gives back the rows of a file by their offsets."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._file = path, opened(path)
+
+    def row_at(self, offset: int) -> dict[str, Any]:
+        self._file.seek(offset)
+        return load_row(self.path, offset, self._file.readline())
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _short(row: dict[str, Any]) -> float | str | None:

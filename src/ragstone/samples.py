@@ -1,7 +1,7 @@
 """Samples out of a file or out of memory: everything is checked first, then they are read one at a time."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,8 @@ from ragstone.reading.clipping import clip
 from ragstone.reading.columns import ALIASES, resolve_mapping
 from ragstone.reading.formats import Table, open_table
 from ragstone.reading.memory import memory_table
-from ragstone.reading.rows import Notes, RowReader, question_id
+from ragstone.reading.row_ids import made_id
+from ragstone.reading.rows import Notes, RowReader
 from ragstone.reading.survey import build_sample, survey_rows
 from ragstone.text import say, screen_language
 from ragstone.types import Language, Sample
@@ -53,8 +54,8 @@ class SampleSource:
     _reader: RowReader = field(repr=False)
     _limit: int | None = field(repr=False)
     _strip: bool = field(repr=False)
-    _made_ids: Mapping[int, str] = field(repr=False)
-    """Row number -> id, where it is not simply the hash of the question."""
+    _suffixes: Sequence[int] = field(repr=False)
+    """Of each row the number in its made-up id, as `RowIds` says."""
     _stamp: tuple[int, int] | None = field(repr=False)
     """Size and time of change of the file, as it was before it was looked at."""
 
@@ -69,7 +70,8 @@ class SampleSource:
             if problems or isinstance(row, Problem):
                 raise DataError(self.name, [Problem(say("samples.changed", self.lang)), *problems])
             if "id" not in values:
-                values["id"] = self._made_ids.get(row.number) or question_id(values.get("question"))
+                suffix = self._suffixes[row.number] if row.number < len(self._suffixes) else 0
+                values["id"] = made_id(values.get("question"), suffix)
             yield build_sample(values, self._strip)
         self._check_unchanged()
 
@@ -127,7 +129,7 @@ def scan(
         _reader=survey.reader,
         _limit=limit,
         _strip=strip_citations,
-        _made_ids=survey.made_ids,
+        _suffixes=survey.ids.suffixes,
         _stamp=stamp,
     )
 

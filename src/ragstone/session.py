@@ -1,9 +1,8 @@
 """A run being written: what is already there, what is due, where replies and scores go."""
 
-import hashlib
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import orjson
 
 from ragstone import manifest as manifests
+from ragstone.compact import LastLines, PerCell
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.folder import FolderLock, check_folder, create, unanswered
 from ragstone.manifest import Setup
@@ -24,6 +24,7 @@ from ragstone.store import (
     SAMPLES,
     SCORES,
     Appender,
+    cell_of,
     read_manifest,
     read_rows,
     rewrite_scores,
@@ -31,28 +32,18 @@ from ragstone.store import (
     write_manifest,
 )
 from ragstone.stored import reply_problem, sample_problem, score_problem
+from ragstone.taking import Comparison
 from ragstone.text import say, screen_language
 from ragstone.types import Sample, Score
 
 ALWAYS_AGAIN = ("interrupted", "budget")
 """Reasons of failed cells that every resumed run asks again."""
 
-_JUDGED = (
-    "question",
-    "answer",
-    "contexts",
-    "reference",
-    "reference_points",
-    "reference_alternatives",
-    "reference_contexts",
-    "expected_behavior",
-    "error",
-    "language",
-)
+STANDS = 1
 
 
 class Session:
-    """One writer on one run folder. Knows finished cells and held replies by small keys, never by whole rows."""
+    """One writer on one run folder. Knows finished cells and held replies by a few bytes each, never by whole rows."""
 
     def __init__(
         self, folder: Path, setup: Setup, facts: dict[str, Any], *, repeats: int, retry_failed: bool = False, limited: bool = False
@@ -88,24 +79,17 @@ class Session:
         self._taken: int | None = None
         self._started = time.monotonic()
         self._replies = Appender(self.folder / REPLIES)
-        self._held: dict[bytes, int] = {}
+        self._begun = self._replies.size
+        self._held = LastLines(self._replies.row_at)
         self._prompts = {path.stem for path in (self.folder / "prompts").glob("*.txt")}
-        self._finished: dict[str, set[tuple[str, int]]] = {}
+        self._finished = PerCell("b")
         try:
             for offset, row in read_rows(self._replies.path, reply_problem):
-                self._recall(offset, row)
+                self.counts.add(row)
+                self._held.add(row["key"], offset)
         except BaseException:
             self._replies.close()
             raise
-
-    def _recall(self, offset: int, row: dict[str, Any]) -> None:
-        """Only whole, readable replies of an earlier session are used again; the others are asked anew."""
-        self.counts.add(row)
-        key = bytes.fromhex(row["key"])
-        if row.get("error") is None:
-            self._held[key] = offset
-        else:
-            self._held.pop(key, None)
 
     # -------------------------------------------------------------- samples
     def take(self, samples: Iterable[Sample]) -> None:
@@ -114,66 +98,64 @@ class Session:
         Rows whose judged text changed lose their scores, rows that are gone leave the run; both are told in `notices`.
         """
         path = self.folder / SAMPLES
-        before = {} if self._unanswered else {row["id"]: judged_digest(row) for row in _rows(path)}
-        now = {s.id: judged_digest(s.to_dict()) for s in samples} if before else {}
-        if before:
-            self._drop_stale(before, now)
+        rows = Comparison(() if self._unanswered else _rows(path))
+        if rows.before:
+            rows.compare(s.to_dict() for s in samples)
+            self._drop_stale(rows)
         if self._unanswered:
             (self.folder / SCORES).unlink(missing_ok=True)
-        rest = (row for row in _rows(path) if row["id"] not in now) if before and self._limited else ()
-        rows = chain((s.to_dict() for s in samples), rest)
-        write_atomically(path, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+        limited = self._limited and rows.before > 0
+        rest = (row for row in _rows(path) if row["id"] not in rows) if limited else ()
+        stored = chain((s.to_dict() for s in samples), rest)
+        write_atomically(path, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in stored))
         write_manifest(self.folder, self.manifest)
-        self._taken = len(now) if before else None
+        self._taken = rows.now if rows.before else None
         self._scores = Appender(self.folder / SCORES)
-        self._read_scores(now if before and self._limited else None)
+        self._read_scores(rows if limited else None)
 
     def samples(self) -> Iterator[Sample]:
         """Yield the samples as they were taken: what becomes of the file they came from does not touch the run."""
         return (Sample.read(row) for _, row in islice(read_rows(self.folder / SAMPLES), self._taken))
 
-    def _drop_stale(self, before: dict[str, bytes], now: dict[str, bytes]) -> None:
+    def _drop_stale(self, rows: Comparison) -> None:
         """Stale scores go before the new rows are stored: a run killed in between must not mistake them for fresh.
 
         Raises RunFolderError if not one row is left: these are other samples, and the old scores would be lost.
         """
-        gone = before.keys() - now.keys()
-        if len(gone) == len(before):
-            raise RunFolderError(say("store.other_samples", screen_language(), path=self.folder, n=len(before)))
-        gone = set() if self._limited else gone
-        changed = {i for i in before.keys() & now.keys() if before[i] != now[i]}
-        for key, rows in (("rows_gone", gone), ("rows_changed", changed)):
-            if rows:
-                self.notices.append(say(f"store.{key}", screen_language(), n=len(rows)))
+        gone, changed = rows.gone, rows.changed
+        if gone == rows.before:
+            raise RunFolderError(say("store.other_samples", screen_language(), path=self.folder, n=gone))
+        gone = 0 if self._limited else gone
+        for key, count in (("rows_gone", gone), ("rows_changed", changed)):
+            if count:
+                self.notices.append(say(f"store.{key}", screen_language(), n=count))
         if gone or changed:
-            _drop_rows(self.folder / SCORES, gone | changed)
+            _drop_rows(self.folder / SCORES, lambda sample_id: rows.is_changed(sample_id) or (gone > 0 and rows.is_gone(sample_id)))
 
     def _read_scores(self, among: Container[str] | None) -> None:
         for _, row in read_rows(self.folder / SCORES, score_problem):
-            if among is not None and row["sample_id"] not in among:
-                continue
-            cell = (row["metric"], row.get("repeat") or 0)
-            cells = self._finished.setdefault(row["sample_id"], set())
-            if row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN):
-                cells.discard(cell)
-            else:
-                cells.add(cell)
+            if among is None or row["sample_id"] in among:
+                again = row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN)
+                self._finished[cell_of(row)] = 1 - STANDS if again else STANDS
 
     def due(self, sample: Sample, metrics: Sequence[Metric], repeat: int) -> list[Metric]:
         """Return the metrics this sample still needs in this repeat."""
-        finished = self._finished.get(sample.id, ())
-        return [m for m in metrics if (m.text, repeat) not in finished]
+        return [m for m in metrics if self._finished[sample.id, m.text, repeat] != STANDS]
 
     def standing(self, metrics: Sequence[Metric]) -> int:
         """Return how many cells of these metrics need nothing more."""
         names = {m.text for m in metrics}
-        return sum(metric in names and repeat < self.repeats for cells in self._finished.values() for metric, repeat in cells)
+        lanes = self._finished.lanes()
+        return sum(cells.count(STANDS) for metric, repeat, cells in lanes if metric in names and repeat < self.repeats)
 
     # -------------------------------------------------------------- Records
     def held(self, question: Question) -> dict[str, Any] | None:
-        """Return the stored line that answers the question, or None."""
-        offset = self._held.get(bytes.fromhex(question.key))
-        return None if offset is None else self._replies.row_at(offset)
+        """Return the stored line that answers the question, or None.
+
+        Of earlier sessions only whole, readable replies are used again; the others are asked anew.
+        """
+        offset, row = self._held.find(question.key) or (0, None)
+        return None if row is None or (offset < self._begun and row.get("error") is not None) else row
 
     def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
         """Store a reply; the prompt it answers is stored once, first."""
@@ -185,7 +167,7 @@ class Session:
                 raise StoppedError(say("store.cannot_write", screen_language(), path=folder, problem=bad.strerror)) from bad
             write_atomically(folder / f"{question.prompt_hash}.txt", [question.prompt.encode()])
             self._prompts.add(question.prompt_hash)
-        self._held[bytes.fromhex(question.key)] = self._replies.append(line)
+        self._held.add(question.key, self._replies.append(line))
 
     def keep_score(self, score: Score) -> None:
         """Store a finished cell."""
@@ -220,13 +202,6 @@ class Session:
         self._lock.release()
 
 
-def judged_digest(row: dict[str, Any]) -> bytes:
-    """Return a short digest of everything of a row that can change a score."""
-    judged = {name: row.get(name) for name in _JUDGED}
-    judged["contexts"] = None if judged["contexts"] is None else [c if isinstance(c, str) else c["text"] for c in judged["contexts"]]
-    return hashlib.sha256(orjson.dumps(judged)).digest()[:8]
-
-
 def work(session: Session, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
     """Yield what is still to be done, in the order of the samples that were taken."""
     for sample in session.samples():
@@ -257,7 +232,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     return (row for _, row in read_rows(path, sample_problem))
 
 
-def _drop_rows(path: Path, ids: set[str]) -> None:
+def _drop_rows(path: Path, stale: Callable[[str], bool]) -> None:
     if path.exists():
-        kept = (row for _, row in read_rows(path, score_problem) if row["sample_id"] not in ids)
+        kept = (row for _, row in read_rows(path, score_problem) if not stale(cell_of(row)[0]))
         write_atomically(path, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in kept))

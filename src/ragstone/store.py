@@ -5,21 +5,19 @@ manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 
 import contextlib
 import os
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
+from ragstone.compact import ABSENT, Cell, PerCell
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.stored import Check, manifest_problem, score_problem
 from ragstone.text import say, screen_language
 
 SCORES, REPLIES, SAMPLES, MANIFEST, LOCK = "scores.jsonl", "replies.jsonl", "samples.jsonl", "manifest.json", ".lock"
-
-Cell = tuple[str, str, int]
-"""(sample id, metric, repeat)"""
 
 
 # ------------------------------------------------------------------ reading
@@ -90,6 +88,8 @@ def load_row(path: Path, offset: int, line: bytes, check: Check | None = None) -
 class Appender:
     """A file that only grows by whole lines, each handed to the system at once; a torn end is cut off on opening."""
 
+    _reader: IO[bytes] | None = None
+
     def __init__(self, path: Path) -> None:
         """Open for appending; what a killed process left behind the last line break is removed."""
         self.path = path
@@ -117,15 +117,18 @@ class Appender:
 
     def row_at(self, offset: int) -> dict[str, Any]:
         """Return the row that starts at `offset`."""
-        with os.fdopen(os.dup(self._fd), "rb") as file:
-            file.seek(offset)
-            return load_row(self.path, offset, file.readline())
+        if self._reader is None:  # of its own, since appending moves the place where the other one reads
+            self._reader = opened(self.path)
+        self._reader.seek(offset)
+        return load_row(self.path, offset, self._reader.readline())
 
     def close(self) -> None:
         """Close the file; closing it again does nothing."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+        if self._reader is not None:
+            self._reader.close()
 
 
 def _cut_torn_end(fd: int) -> int:
@@ -167,23 +170,29 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     write_atomically(folder / MANIFEST, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
 
 
-def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: list[str], repeats: int) -> None:
+def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: Sequence[str], repeats: int) -> None:
     """Rewrite `scores.jsonl` in sample order, then metric, then repeat; the last line of a cell wins, other cells go."""
     path = folder / SCORES
-    order = {sample_id: i for i, sample_id in enumerate(sample_ids)}
-    column = {metric: i for i, metric in enumerate(metrics)}
-    width = len(metrics) * repeats
-    offsets = array("q", [-1]) * (len(order) * width)
+    places = PerCell("q")
+    for sample_id in sample_ids:
+        places.ids.number(sample_id)
     for offset, row in read_rows(path, score_problem):
-        sample, metric, repeat = order.get(row["sample_id"]), column.get(row["metric"]), row.get("repeat") or 0
-        if sample is not None and metric is not None and repeat < repeats:
-            offsets[sample * width + metric * repeats + repeat] = offset
+        sample_id, metric, repeat = cell_of(row)
+        if places.ids.find(sample_id) is not None and metric in metrics and repeat < repeats:
+            places[sample_id, metric, repeat] = offset
     with opened(path) as file:
-        write_atomically(path, _picked(file, offsets))
+        write_atomically(path, _picked(file, places, metrics, repeats))
 
 
-def _picked(file: IO[bytes], offsets: Iterable[int]) -> Iterator[bytes]:
-    for offset in offsets:
-        if offset >= 0:
-            file.seek(offset)
-            yield file.readline()
+def _picked(file: IO[bytes], places: PerCell, metrics: Sequence[str], repeats: int) -> Iterator[bytes]:
+    columns = list(product(metrics, range(repeats)))
+    for number in range(len(places.ids)):
+        for metric, repeat in columns:
+            if (offset := places.at(number, metric, repeat)) != ABSENT:
+                file.seek(offset)
+                yield file.readline()
+
+
+def cell_of(row: dict[str, Any]) -> Cell:
+    """Return the cell that a row of `scores.jsonl` is about."""
+    return str(row["sample_id"]), str(row["metric"]), row.get("repeat") or 0

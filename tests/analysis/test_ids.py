@@ -9,6 +9,9 @@ def test_numbers_follow_the_order_ids_are_first_met_in(names):
     ids, expected = Ids(), {}
     for name in names:
         assert ids.number(name) == expected.setdefault(name, len(expected))
+        assert ids.find(name) == expected[name]
+    assert len(ids) == len(expected)
+    assert ids.find("never met") is None
     assert len(ids) == len(expected)
 
 

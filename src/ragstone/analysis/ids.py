@@ -21,7 +21,7 @@ class Ids:
         """Return the number of an id, the next free one for an id not met before."""
         if self._last is not None and self._last[0] == name:
             return self._last[1]
-        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest()
+        digest = _digest(name)
         slot = self._slot(digest)
         found = self._slots[slot]
         if found < 0:
@@ -29,6 +29,16 @@ class Ids:
             self._digests += digest
             if 2 * len(self) > len(self._slots):
                 self._spread()
+        self._last = (name, found)
+        return found
+
+    def find(self, name: str) -> int | None:
+        """Return the number of an id, None for an id not met before."""
+        if self._last is not None and self._last[0] == name:
+            return self._last[1]
+        found = self._slots[self._slot(_digest(name))]
+        if found < 0:
+            return None
         self._last = (name, found)
         return found
 
@@ -44,3 +54,7 @@ class Ids:
         self._slots = array("i", [-1]) * (2 * len(self._slots))
         for number in range(len(self)):
             self._slots[self._slot(bytes(self._digests[number * _SIZE : (number + 1) * _SIZE]))] = number
+
+
+def _digest(name: str) -> bytes:
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest()

@@ -1,7 +1,5 @@
 """From a row of cells to the fields of a sample, with everything that is wrong with the row."""
 
-import hashlib
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -147,11 +145,6 @@ def judged_columns(values: Mapping[str, Any]) -> set[str]:
     """Return the judged columns that a row fills; points and alternatives fill `reference`."""
     filled = {name for name in JUDGED if values.get(name) is not None}
     return filled | ({"reference"} if any(values.get(name) is not None for name in _REFERENCE) else set())
-
-
-def question_id(question: str | None) -> str:
-    """Return the id of a row that has none: the first 12 hex digits of the SHA-256 of its NFC question."""
-    return hashlib.sha256(unicodedata.normalize("NFC", question or "").encode()).hexdigest()[:12]
 
 
 def _keep(meta: dict[str, Any], column: str, value: Any, textual: bool) -> None:

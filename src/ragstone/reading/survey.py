@@ -10,7 +10,8 @@ from ragstone.errors import DataError, Problem
 from ragstone.reading.citations import strip_citations
 from ragstone.reading.columns import ALIASES, misspelt
 from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
-from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns, question_id
+from ragstone.reading.row_ids import RowIds
+from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns
 from ragstone.reading.spreadsheet import SheetTable
 from ragstone.reading.table import Row, Table
 from ragstone.text import say
@@ -25,8 +26,8 @@ def survey_rows(table: Table, reader: RowReader, limit: int | None, strip: bool)
     """
     survey = Survey(table, reader, limit, strip)
     survey.run()
-    if survey.clashes:
-        survey = Survey(table, replace(reader, notes=Notes()), limit, strip, frozenset(survey.given))
+    if survey.ids.clashes:
+        survey = Survey(table, replace(reader, notes=Notes()), limit, strip, survey.ids)
         survey.run()
     return survey
 
@@ -38,16 +39,12 @@ def build_sample(values: dict[str, Any], strip: bool) -> Sample:
 
 
 class Survey:
-    """What one pass found. `reserved` are given ids known from an earlier pass, which no made-up id may take."""
+    """What one pass found. `earlier` are the ids of an earlier pass: no made-up id may take one that was given there."""
 
-    def __init__(self, table: Table, reader: RowReader, limit: int | None, strip: bool, reserved: frozenset[str] = frozenset()) -> None:
-        self.table, self.reader, self.limit, self.strip, self.reserved = table, reader, limit, strip, reserved
+    def __init__(self, table: Table, reader: RowReader, limit: int | None, strip: bool, earlier: RowIds | None = None) -> None:
+        self.table, self.reader, self.limit, self.strip = table, reader, limit, strip
         self.problems: list[Problem] = []
-        self.given: dict[str, int] = {}
-        self.made: set[str] = set()
-        self.made_ids: dict[int, str] = {}
-        self.suffixes: Counter[str] = Counter()
-        self.clashes = False
+        self.ids = RowIds(earlier)
         self.filled: Counter[str] = Counter()
         self.languages: Counter[Language] = Counter()
         self.rows = self.errors = 0
@@ -110,7 +107,7 @@ class Survey:
         if given := values.get("id"):
             problems += self._take(given, row.number)
         else:
-            values["id"] = self._make(values.get("question"), row.number)
+            values["id"] = self.ids.make(values.get("question"), row.number)
         self.problems += problems
         if problems:
             return
@@ -124,21 +121,11 @@ class Survey:
             self.filled.update(judged_columns(values))
 
     def _take(self, given: str, number: int) -> list[Problem]:
-        self.clashes = self.clashes or given in self.made
-        if (first := self.given.setdefault(given, number)) == number:
+        first = self.ids.take(given, number)
+        if first == number:
             return []
         column = next((c for c, name in self.reader.notes.columns.items() if name == "id"), "id")
         return [Problem(say("samples.doubled_id", self.reader.lang, id=given, first=first, second=number), number, column)]
-
-    def _make(self, question: str | None, number: int) -> str:
-        made = base = question_id(question)
-        while made in self.made or made in self.given or made in self.reserved:
-            self.suffixes[base] = max(self.suffixes[base] + 1, 2)
-            made = f"{base}-{self.suffixes[base]}"
-        self.made.add(made)
-        if made != base:
-            self.made_ids[number] = made
-        return made
 
     def _look_at_columns(self) -> None:
         notes, lang = self.reader.notes, self.reader.lang
