@@ -56,12 +56,14 @@ class FileLines:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 row = _parsed(line)
-                if row is not None or line.strip():
+                if row is not None and not unread:
+                    yield place, number, row
+                elif row is not None or line.strip():
                     if unread:
                         notices.append(Notice("line_skipped", (("file", self.name), ("line", unread))))
                     unread = 0 if row is not None else number
-                if row is not None:
-                    yield place, number, row
+                    if row is not None:
+                        yield place, number, row
                 place += len(line)
         if unread:
             notices.append(Notice("line_torn", (("file", self.name), ("line", unread))))

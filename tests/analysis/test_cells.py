@@ -160,3 +160,13 @@ def test_a_notice_reads_as_code_and_values():
 def test_a_row_of_the_wrong_shape_is_refused(wrong):
     with pytest.raises(RowProblem):
         checked({**row("a", 0.5), **wrong})
+
+
+def test_a_cell_with_more_claims_than_two_bytes_count_is_pooled_like_any_other():
+    cells = Cells()
+    lines = [{"verdict": "supported"}] * 70_000 + [{"verdict": "not_found"}] * 30_000
+    for number, verdicts in enumerate(([{"verdict": "supported"}], lines, [{"verdict": "not_found"}])):
+        row = {"sample_id": f"s{number}", "metric": "faithfulness", "repeat": 0, "value": 0.5, "status": "ok", "verdicts": verdicts}
+        cells.add(row, number)
+    assert cells.pooled(cells.column("faithfulness"), range(3)) == 70_001 / 100_002
+    assert cells.pooled(cells.column("faithfulness"), [0, 2]) == 0.5

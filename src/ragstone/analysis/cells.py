@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from ragstone.analysis.ids import Ids
@@ -18,6 +19,7 @@ from ragstone.analysis.pooled import Pooling, pooling
 Row = dict[str, Any]
 
 ABSENT = -1.0
+_MOST = 65535
 FAILED, NOT_APPLICABLE = "failed", "not_applicable"
 INTERRUPTED = (FAILED, "interrupted")
 
@@ -49,29 +51,41 @@ class Lane:
         self.values = array("d")
         self.places: array[int] = array("I")
         self.pool = pool
-        self.counts: list[array[int]] = []
+        self.counts: array[int] = array("H")
+        """`pool.counts` numbers a sample, one sample after another."""
         self.amounts = array("d")
 
     def put(self, at: int, value: float, place: int) -> bool:
         """Store a sample's number; returns True if one stood there."""
         values = self.values
-        missing = at - len(values)
-        if missing >= 0:
-            values.extend([ABSENT] * (missing + 1))
-        held = values[at] != ABSENT
-        values[at] = value
+        held = False
+        if at == len(values):
+            values.append(value)
+        else:
+            values.extend([ABSENT] * (at + 1 - len(values)))
+            held = values[at] != ABSENT
+            values[at] = value
         self.places = _set(self.places, at, place)
         return held
 
     def leave(self, at: int, counts: tuple[int, ...], amount: float) -> None:
         """Store what the sample leaves for the mean over claims; zeros where there is nothing."""
-        if not self.counts:
-            self.counts = [array("H") for _ in range(self.pool.counts)]
-        for i, count in enumerate(counts):
-            self.counts[i] = _set(self.counts[i], at, count)
+        start, end = at * len(counts), (at + 1) * len(counts)
+        if start > len(self.counts):
+            self.counts.extend([0] * (start - len(self.counts)))
+        if max(counts) > _MOST and self.counts.typecode == "H":
+            self.counts = array("Q", self.counts)
+        if start == len(self.counts):
+            self.counts.extend(counts)
+        else:
+            self.counts[start:end] = array(self.counts.typecode, counts)
         if amount or at < len(self.amounts):
             self.amounts.extend([0.0] * (at + 1 - len(self.amounts)))
             self.amounts[at] = amount
+
+    def left(self, at: int) -> array[int]:
+        """Return the counts that a sample left, all 0 or none where it left nothing."""
+        return self.counts[at * self.pool.counts : (at + 1) * self.pool.counts]
 
     def value(self, at: int) -> float:
         """Return the number of a sample."""
@@ -80,13 +94,14 @@ class Lane:
 
 def _set(column: array[int], at: int, value: int) -> array[int]:
     """Set a number, zeros before it where there were none; a column grows wider when a number no longer fits."""
-    if at >= len(column):
-        column.extend([0] * (at + 1 - len(column)))
     try:
-        column[at] = value
+        if at == len(column):
+            column.append(value)
+        else:
+            column.extend([0] * (at + 1 - len(column)))
+            column[at] = value
     except OverflowError:
-        column = array("Q", column)
-        column[at] = value
+        return _set(array("Q", column), at, value)
     return column
 
 
@@ -142,12 +157,12 @@ class Cells:
         sample_id, metric, repeat, value = checked(row)
         if value is None:
             value = self._code(row["status"], row.get("reason"))
-        column = self.column(metric)
-        at, lane = self.ids.number(sample_id), column.lane(repeat)
+        column = self.columns.get(metric) or self.column(metric)
+        at, lane = self.ids.number(sample_id), column.lanes.get(repeat) or column.lane(repeat)
         self.doubled += lane.put(at, value, place)
         if value >= 0 and row.get("verdicts"):
             self._pool(column, lane, at, row)
-        elif lane.counts and at < len(lane.counts[0]):
+        elif at * column.pool.counts < len(lane.counts):
             lane.leave(at, (0,) * column.pool.counts, 0.0)
 
     def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
@@ -168,15 +183,17 @@ class Cells:
 
     def outcome(self, column: Column, at: int) -> float | None:
         """Return a cell's value (>= 0) or the number of its reason (< 0); None if there is no such cell."""
-        found = ABSENT
-        if len(column.lanes) == 1:
-            (lane,) = column.lanes.values()
-            found = lane.value(at)
-        elif column.lanes:
-            found = self._combined([lane.value(at) for lane in column.lanes.values()])
-        if found == ABSENT and not (at < self.promised and column.metric in self._promising):
-            return None
-        return found
+        return next(self.outcomes(column, (at,)))
+
+    def outcomes(self, column: Column, rows: Iterable[int]) -> Iterator[float | None]:
+        """Yield the outcome of a column's cells for some samples."""
+        lanes = list(column.lanes.values())
+        promised = self.promised if column.metric in self._promising else 0
+        values = lanes[0].values if len(lanes) == 1 else ()
+        held = len(values)
+        for at in rows:
+            found = values[at] if at < held else self._combined([lane.value(at) for lane in lanes])
+            yield None if found == ABSENT and at >= promised else found
 
     def _combined(self, values: list[float]) -> float:
         fine = [v for v in values if v >= 0]
@@ -198,12 +215,10 @@ class Cells:
         """Return the mean over all claims of these samples' ok repeats; None where no verdict lines say it."""
         totals, amounts, cells = [0] * column.pool.counts, array("d"), 0
         for lane in column.lanes.values():
-            held = len(lane.counts[0]) if lane.counts else 0
             for at in rows:
-                if at < held and any(column_[at] for column_ in lane.counts):
+                if any(left := lane.left(at)):
                     cells += 1
-                    for i, counts in enumerate(lane.counts):
-                        totals[i] += counts[at]
+                    totals = list(map(add, totals, left))
                     if at < len(lane.amounts):
                         amounts.append(lane.amounts[at])
         return column.pool.value(column.metric, totals, math.fsum(amounts), cells, column.claim_weight) if cells else None
@@ -211,6 +226,22 @@ class Cells:
 
 def checked(row: Row) -> tuple[str, str, int, float | None]:
     """Return (sample id, metric, repeat, value) of a row; raises RowProblem for what no run folder may hold."""
+    return (row["sample_id"], row["metric"], row["repeat"], row["value"]) if _as_written(row) else _checked(row)
+
+
+def _as_written(row: Row) -> bool:
+    """True for what ragstone itself writes, told at once: it is most of what is ever read."""
+    sample_id, metric, repeat, value = row.get("sample_id"), row.get("metric"), row.get("repeat"), row.get("value", "")
+    if not (type(sample_id) is type(metric) is str and sample_id and metric and type(repeat) is int and repeat >= 0):
+        return False
+    if type(row.get("verdicts")) is not list:
+        return False
+    if type(value) is float:
+        return 0 <= value <= 1 and row.get("status") == "ok"
+    return value is None and row.get("status") in (FAILED, NOT_APPLICABLE)
+
+
+def _checked(row: Row) -> tuple[str, str, int, float | None]:
     for name in ("sample_id", "metric", "status"):
         if row.get(name) in (None, ""):
             raise RowProblem("field_missing", name)

@@ -181,11 +181,11 @@ def summarise(
 def summarise_metric(cells: Cells, column: Column, facts: SampleFacts, rows: Sequence[int]) -> MetricSummary:
     """Return one metric over the samples numbered `rows`."""
     values, reasons, states, expected = array("d"), dict[str, int](), {"failed": 0, "not_applicable": 0}, [0, 0, 0]
-    for at in rows:
-        found = cells.outcome(column, at)
+    known, behaviours = len(facts.expected), facts.expected
+    for at, found in zip(rows, cells.outcomes(column, rows), strict=True):
         if found is None:
             continue
-        expected[facts.expected[at] if at < len(facts.expected) else 0] += 1
+        expected[behaviours[at] if at < known else 0] += 1
         if found >= 0:
             values.append(found)
         else:
@@ -237,12 +237,14 @@ def _sd(values: array[float], mean: float | None) -> float | None:
 
 
 def _median(values: array[float]) -> float | None:
-    return (_ranked(values, (len(values) - 1) // 2) + _ranked(values, len(values) // 2)) / 2 if values else None
+    if not values:
+        return None
+    bins, middle = Counter(int(v * 1000) for v in values), ((len(values) - 1) // 2, len(values) // 2)
+    return sum(_ranked(values, bins, rank) for rank in sorted(set(middle))) / len(set(middle))
 
 
-def _ranked(values: array[float], rank: int) -> float:
+def _ranked(values: array[float], bins: Counter[int], rank: int) -> float:
     """Return the value at a rank; only those near it are sorted, since a sorted copy would be the largest thing in memory."""
-    bins = Counter(int(v * 1000) for v in values)
     for bin in sorted(bins):
         if rank < bins[bin]:
             near = Counter(v for v in values if int(v * 1000) == bin)
@@ -275,9 +277,11 @@ def _apart(cells: Cells, facts: SampleFacts) -> Iterator[Slice]:
 
 
 def _worst(cells: Cells, fetch: Callable[[int], Row], most: int) -> Iterator[WorstCell]:
-    columns = list(cells.columns.values())
-    values = ((cells.outcome(column, at), at, i) for at in range(len(cells)) for i, column in enumerate(columns))
-    lowest = heapq.nsmallest(most, ((v, at, i) for v, at, i in values if v is not None and v >= 0))
+    columns, samples = list(cells.columns.values()), range(len(cells))
+    found = (
+        (v, at, i) for i, column in enumerate(columns) for at, v in enumerate(cells.outcomes(column, samples)) if v is not None and v >= 0
+    )
+    lowest = heapq.nsmallest(most, found)
     for value, at, i in lowest:
         row = fetch(cells.place(columns[i], at))
         yield WorstCell(str(row["sample_id"]), columns[i].metric, value, lost_lines(row))
