@@ -12,6 +12,7 @@ import orjson
 from ragstone.errors import DataError, Problem
 from ragstone.reading.decoding import known_encoding
 from ragstone.reading.delimited import DelimitedTable, find_delimiter
+from ragstone.reading.json_pieces import comes_in_pieces
 from ragstone.reading.json_rows import JsonArrayTable, JsonLinesTable
 from ragstone.reading.parquet import ParquetTable
 from ragstone.reading.spreadsheet import SheetTable, holds_sheet
@@ -92,7 +93,9 @@ def open_table(path: Path, encoding: str, lang: Language, max_cell: int) -> Tabl
         delimiter = "\t" if kind == "tsv" else find_delimiter(text)
         return DelimitedTable.open(path, encoding, lang, delimiter, max_cell)
     _refuse_wrong_shape(path, kind, text, lang)
-    return JsonLinesTable(path, encoding, lang) if kind == "jsonl" else JsonArrayTable(path, encoding, lang)
+    if kind == "jsonl":
+        return JsonLinesTable(path, encoding, lang)
+    return JsonArrayTable(path, encoding, lang, in_pieces=comes_in_pieces(path, encoding))
 
 
 def _unusable(path: Path, text: str, row: int | None = None) -> DataError:

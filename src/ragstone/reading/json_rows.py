@@ -9,6 +9,7 @@ import orjson
 
 from ragstone.errors import Problem
 from ragstone.reading.decoding import Undecodable, decoded_lines, decoded_text
+from ragstone.reading.json_pieces import array_objects
 from ragstone.reading.table import Row, kind_of
 from ragstone.text import say
 from ragstone.types import Language
@@ -54,10 +55,23 @@ class JsonLinesTable(_JsonFile):
 
 @dataclass(frozen=True, slots=True)
 class JsonArrayTable(_JsonFile):
-    """One JSON array of objects; read as a whole, since JSON cannot be read in pieces. A row's number is its place in the array."""
+    """One JSON array of objects. A row's number is its place in the array."""
+
+    in_pieces: bool = False
+    """True if every element is known to be an object; else the file is read as a whole."""
 
     def rows(self) -> Iterator[Row | Problem]:
         """Yield the rows, or one problem if the file is not a JSON array."""
+        return self._pieces() if self.in_pieces else self._whole()
+
+    def _pieces(self) -> Iterator[Row | Problem]:
+        try:
+            for number, value in enumerate(array_objects(self.path, self.encoding), 1):
+                yield Row(number, value)
+        except (ValueError, OSError):
+            yield Problem(say("samples.changed", self.lang))
+
+    def _whole(self) -> Iterator[Row | Problem]:
         try:
             text = decoded_text(self.path, self.encoding, self.lang)
             array = orjson.loads(text)
