@@ -7,8 +7,6 @@ The judge and the embedder are the scripted ones, in the same process and with t
 storing, scoring. A truth table of all samples would be the largest thing in memory and is no part of a run with a real
 judge, so the tables are made when a question about a sample comes, and only the latest are kept (`OnDemand`).
 `evaluate` goes through `ragstone.evaluate`, since the command line takes no judge object; the other commands are the command line.
-
-A process starts with the peak of the one it was forked from: call `measure` from a process smaller than 50 MB.
 """
 
 import argparse
@@ -133,7 +131,18 @@ def evaluate(data: str, run: str) -> None:
 
 # ------------------------------------------------------------------ measuring
 def peak(command: Sequence[str]) -> dict[str, Any]:
-    """Run a command and return what the system says it took: MB at the peak, seconds on the wall and on the CPU; and its output."""
+    """Run a command and return what the system says it took: MB at the peak, seconds on the wall and on the CPU; and its output.
+
+    A process starts with the peak of the one that started it, so a small process stands in between.
+    """
+    done = subprocess.run([sys.executable, __file__, "--peak", *command], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: failed")
+    return dict(json.loads(done.stdout))
+
+
+def peak_from_here(command: Sequence[str]) -> dict[str, Any]:
+    """Do what `peak` says, as the process in between."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
     with tempfile.TemporaryFile() as out:
         started = time.monotonic()
@@ -142,7 +151,7 @@ def peak(command: Sequence[str]) -> dict[str, Any]:
         wall = time.monotonic() - started
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
-            sys.exit(f"{' '.join(command)}: exit code {child.returncode}")
+            sys.exit(f"exit code {child.returncode}")
         out.seek(0)
         text = out.read().decode()
     unit = 1e6 if sys.platform == "darwin" else 1024
@@ -216,13 +225,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of samples; smallest and largest are compared")
     options.add_argument("--folder", type=Path, help="where to put the run folders (about 10 kB a sample)")
-    options.add_argument("--child", nargs=2, metavar=("DATA", "RUN"), help=argparse.SUPPRESS)
     given = options.parse_args()
-    if given.child:
-        evaluate(*given.child)
-    else:
-        show(measure(given.sizes, given.folder))
+    show(measure(given.sizes, given.folder))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--peak"]:
+        print(json.dumps(peak_from_here(sys.argv[2:])))
+    elif sys.argv[1:2] == ["--child"]:
+        evaluate(*sys.argv[2:])
+    else:
+        main()
