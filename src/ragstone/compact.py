@@ -14,8 +14,9 @@ Cell = tuple[str, str, int]
 ABSENT = -1
 
 _BUCKETS = 4096
-_MARK, _OFFSET = 4, 5
+_MARK, _OFFSET = 3, 4
 _ENTRY = _MARK + _OFFSET
+_SEGMENT = 1 << (8 * _OFFSET)
 
 
 class PerCell:
@@ -57,38 +58,46 @@ class PerCell:
 
 
 class LastLines:
-    """Where the last line of every key stands in a file, 9 bytes a line. Keys are hex digests.
+    """Where the last line of every key stands in a file, 7 bytes a line. Keys are hex digests.
 
-    Only 32 bits of a key are held, so a line that is found is read and its `key` compared. A line counts as later than
-    all that were added before it; earlier lines of a key are left in place and never met.
+    Only 36 bits of a key are held, so a line that is found is read and its `key` compared. Earlier lines of a key are left in
+    place and never met.
     """
 
     def __init__(self, row_at: Callable[[int], dict[str, Any]]) -> None:
         """`row_at` returns the row that starts at an offset."""
         self._row_at = row_at
-        self._buckets: list[bytearray | None] = [None] * _BUCKETS
+        self._segments: dict[int, list[bytearray | None]] = {}
+        """Buckets of the lines of each 4 GiB of the file."""
 
     def add(self, key: str, offset: int) -> None:
-        """Say that the line at `offset` is the last one of a key."""
-        number, mark = _place(key)
-        bucket = self._buckets[number]
+        """Say that a line of a key starts at `offset`; lines come in the order they stand in the file."""
+        segment, within = divmod(offset, _SEGMENT)
+        if segment not in self._segments:
+            self._segments[segment] = [None] * _BUCKETS
+        buckets, (number, mark) = self._segments[segment], _place(key)
+        bucket = buckets[number]
         if bucket is None:
-            bucket = self._buckets[number] = bytearray()
-        bucket += mark + offset.to_bytes(_OFFSET)
+            bucket = buckets[number] = bytearray()
+        bucket += mark + within.to_bytes(_OFFSET)
 
     def find(self, key: str) -> tuple[int, dict[str, Any]] | None:
         """Return (offset, row) of the last line of a key, None if it has none."""
-        number, mark = _place(key)
-        bucket = self._buckets[number] or bytearray()
-        end = len(bucket)
-        while (at := bucket.rfind(mark, 0, end)) >= 0:
-            if at % _ENTRY == 0:
-                offset = int.from_bytes(bucket[at + _MARK : at + _ENTRY])
-                row = self._row_at(offset)
-                if row["key"].lower() == key.lower():
-                    return offset, row
-            end = at + _MARK - 1
+        for offset in self._likely(*_place(key)):
+            row = self._row_at(offset)
+            if row["key"].lower() == key.lower():
+                return offset, row
         return None
+
+    def _likely(self, number: int, mark: bytes) -> Iterator[int]:
+        """Yield where lines stand whose key has this place and mark, the last one first."""
+        for segment, buckets in reversed(self._segments.items()):
+            bucket = buckets[number] or bytearray()
+            end = len(bucket)
+            while (at := bucket.rfind(mark, 0, end)) >= 0:
+                if at % _ENTRY == 0:
+                    yield segment * _SEGMENT + int.from_bytes(bucket[at + _MARK : at + _ENTRY])
+                end = at + _MARK - 1
 
 
 def _place(key: str) -> tuple[int, bytes]:

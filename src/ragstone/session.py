@@ -80,13 +80,12 @@ class Session:
         self._started = time.monotonic()
         self._replies = Appender(self.folder / REPLIES)
         self._begun = self._replies.size
-        self._held = LastLines(self._replies.row_at)
+        self._held: LastLines | None = None
         self._prompts = {path.stem for path in (self.folder / "prompts").glob("*.txt")}
         self._finished = PerCell("b")
         try:
-            for offset, row in read_rows(self._replies.path, reply_problem):
+            for _, row in read_rows(self._replies.path, reply_problem):
                 self.counts.add(row)
-                self._held.add(row["key"], offset)
         except BaseException:
             self._replies.close()
             raise
@@ -154,7 +153,7 @@ class Session:
 
         Of earlier sessions only whole, readable replies are used again; the others are asked anew.
         """
-        offset, row = self._held.find(question.key) or (0, None)
+        offset, row = self._lines().find(question.key) or (0, None)
         return None if row is None or (offset < self._begun and row.get("error") is not None) else row
 
     def keep_reply(self, question: Question, line: dict[str, Any]) -> None:
@@ -167,7 +166,15 @@ class Session:
                 raise StoppedError(say("store.cannot_write", screen_language(), path=folder, problem=bad.strerror)) from bad
             write_atomically(folder / f"{question.prompt_hash}.txt", [question.prompt.encode()])
             self._prompts.add(question.prompt_hash)
-        self._held.add(question.key, self._replies.append(line))
+        self._lines().add(question.key, self._replies.append(line))
+
+    def _lines(self) -> LastLines:
+        """Where the replies stand; found out when the first question comes, since a run with nothing left asks none."""
+        if self._held is None:
+            self._held = LastLines(self._replies.row_at)
+            for offset, row in read_rows(self._replies.path):
+                self._held.add(row["key"], offset)
+        return self._held
 
     def keep_score(self, score: Score) -> None:
         """Store a finished cell."""
@@ -184,6 +191,7 @@ class Session:
         if self._scores is None:
             return
         self._scores.close()
+        self._held, self._finished = None, PerCell("b")  # putting the scores in order takes room of its own
         if complete:
             if not (self.folder / SAMPLES).exists():
                 raise StoppedError(say("store.file_gone", screen_language(), path=self.folder / SAMPLES))
