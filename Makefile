@@ -46,8 +46,8 @@ format: $(DEV) ## Let ruff mend and format the code
 
 check: lint type test ## lint, type and test
 
-bench: $(DEV) ## Requests and prompt tokens per sample, counted at a mock judge
-	$(PY) benches/requests.py $(ARGS)
+bench: $(DEV) ## Requests, tokens, time, memory and size beside their bars and other tools (benches/README.md; ARGS=--quick tries it out)
+	$(PY) benches/run.py $(ARGS)
 
 docs: $(DEV) ## Write the pages that come from the code: metrics, settings, command line
 	$(PY) .ci/write_docs.py $(ARGS)

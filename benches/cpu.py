@@ -2,7 +2,7 @@
 
     RAGSTONE_MOCK_JUDGE=mock_judge.py RAGSTONE_WIRE_JUDGE=wire_judge.py python benches/cpu.py [--rounds 5] [--profile FILE]
 
-The first two variables are those of requests.py. RAGSTONE_FLOOR_CLIENT names a script that takes `--base URL --n N
+The first two variables are those of README.md. RAGSTONE_FLOOR_CLIENT names a script that takes `--base URL --n N
 --conc 16 --only aiohttp --reps 1` and prints `RESULT {"aiohttp": {"cpu_us_per_req_median": …}}`; without it a client of
 this file stands in. RAGSTONE_MOCK_PYTHON names the interpreter of the mock (default: this one).
 
@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from requests import free_port, sample
+from made import free_port, sample
 
 SIZES = (50, 400)
 CONCURRENCY = 16
@@ -205,7 +205,7 @@ def main() -> None:
     given = options.parse_args()
     script, plugin = os.environ.get("RAGSTONE_MOCK_JUDGE"), os.environ.get("RAGSTONE_WIRE_JUDGE")
     if not (script and plugin):
-        print("set RAGSTONE_MOCK_JUDGE and RAGSTONE_WIRE_JUDGE to the scripts of a mock judge (see requests.py)", file=sys.stderr)
+        print("set RAGSTONE_MOCK_JUDGE and RAGSTONE_WIRE_JUDGE to the scripts of a mock judge (see README.md)", file=sys.stderr)
         sys.exit(2)
     if given.profile:
         given.profile.write_text(profile(script, plugin, SIZES[1]), encoding="utf-8")

@@ -2,8 +2,8 @@
 
     RAGSTONE_MOCK_JUDGE=mock_judge.py RAGSTONE_WIRE_JUDGE=wire_judge.py python benches/span.py [--latency 500] [-n 200]
 
-The ideal is chat requests x latency / concurrency: every place taken all the time. The mock's log (see requests.py) says
-when each request came (`t`) and how long it took (`dur`).
+The ideal is chat requests x latency / concurrency: every place taken all the time. The mock's log (`--log FILE`, one
+JSON line a request) says when each request came (`t`) and how long it took (`dur`).
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> None:
     given = options.parse_args()
     script, plugin = os.environ.get("RAGSTONE_MOCK_JUDGE"), os.environ.get("RAGSTONE_WIRE_JUDGE")
     if not (script and plugin):
-        print("set RAGSTONE_MOCK_JUDGE and RAGSTONE_WIRE_JUDGE to the scripts of a mock judge (see requests.py)", file=sys.stderr)
+        print("set RAGSTONE_MOCK_JUDGE and RAGSTONE_WIRE_JUDGE to the scripts of a mock judge (see README.md)", file=sys.stderr)
         sys.exit(2)
     found = measure(script, plugin, latency_ms=given.latency, samples=given.n)
     print(f"excess {found['excess']:.2f} latencies   bar {MOST_LATENCIES:g}: {'met' if found['excess'] <= MOST_LATENCIES else 'MISSED'}")
