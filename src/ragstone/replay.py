@@ -4,7 +4,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -108,14 +108,16 @@ class _Recorded:
     """The stored replies and scores of a run, as the driver's records. Of a cell only what differs is kept, and that on disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._replies, self._scores = _Reader(folder / REPLIES), _Reader(folder / SCORES)
-        self._held = LastLines(self._replies.row_at)
-        for offset, row in read_rows(self._replies.path, reply_problem):
-            self._held.add(row["key"], offset)
-        self.last = PerCell("q")
-        """Where the last line of each cell stands."""
-        for offset, row in read_rows(self._scores.path, score_problem):
-            self.last[cell_of(row)] = offset
+        with ExitStack() as opening:  # a file that cannot be read must not leave the other open
+            self._replies, self._scores = (opening.enter_context(closing(_Reader(folder / name))) for name in (REPLIES, SCORES))
+            self._held = LastLines(self._replies.row_at)
+            for offset, row in read_rows(self._replies.path, reply_problem):
+                self._held.add(row["key"], offset)
+            self.last = PerCell("q")
+            """Where the last line of each cell stands."""
+            for offset, row in read_rows(self._scores.path, score_problem):
+                self.last[cell_of(row)] = offset
+            opening.pop_all()
         self._same = PerCell("b", self.last.ids)
         self._new = PerCell("q", self.last.ids)
         self._spool: IO[bytes] | None = None
