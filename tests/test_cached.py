@@ -132,9 +132,14 @@ def test_another_judge_takes_nothing_of_its_replies(server, tmp_path, other, mon
 
 
 def test_another_address_takes_nothing_at_all(server, tmp_path):
-    first = evaluate(server, tmp_path / "a")
+    first, _ = evaluate(server, tmp_path / "a")
     with serving(TRUTH) as elsewhere:
-        assert evaluate(elsewhere, tmp_path / "b") == first
+        chats, embeddings = evaluate(elsewhere, tmp_path / "b")
+        assert chats == first
+        assert {text for body in elsewhere.embeddings for text in body["input"]} == {
+            text for body in server.embeddings for text in body["input"]
+        }
+        assert embeddings
         assert not any(line["from_cache"] for line in reply_rows(tmp_path / "b"))
 
 

@@ -34,6 +34,9 @@ class CachedReplies:
         self._scope = scope_of(judge.identity, judge.requested)  # type: ignore[attr-defined]
         self._schemas: dict[str, bytes] = {}
         self._sent: dict[bytes, None] = {}
+        """Parameters that replies of this run were had with, as JSON."""
+        self._told: Identity | None = None
+        self._parameters = b"{}"
 
     def _key(self, question: Question) -> bytes:
         kind = question.kind
@@ -52,9 +55,12 @@ class CachedReplies:
 
     def keep(self, question: Question, raw: RawReply) -> None:
         """Keep a whole, readable reply, with the parameters that were in effect beside it."""
-        parameters = self._judge.identity.parameters
-        self._sent[orjson.dumps(parameters)] = None
-        self._cache.put(self._key(question), orjson.dumps({"raw": raw.text, "usage": raw.usage, "parameters": parameters}))
+        identity = self._judge.identity
+        if identity is not self._told:
+            self._told, self._parameters = identity, orjson.dumps(identity.parameters)
+            self._sent[self._parameters] = None
+        value = {"raw": raw.text, "usage": raw.usage, "parameters": orjson.Fragment(self._parameters)}
+        self._cache.put(self._key(question), orjson.dumps(value))
 
     @property
     def identity(self) -> Identity:

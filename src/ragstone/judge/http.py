@@ -76,6 +76,7 @@ class HttpJudge:
         settings = {"temperature": temperature, "top_p": top_p, "seed": seed, "max_tokens": max_tokens}
         switch = thinking_off(endpoint.host, model) if thinking == "off" else {}
         self._dialect = Dialect(model, settings, extra, switch, switch=thinking == "off")
+        self._shape: Shape | None = None
         self.requested: dict[str, Any] = {n: v for n, v in settings.items() if v is not None} | extra | {"thinking": thinking}
         """Parameters as the settings ask for them, whatever the endpoint takes: part of the reply cache's key."""
         self._wire = Wire(endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep)
@@ -85,8 +86,11 @@ class HttpJudge:
 
     @property
     def identity(self) -> Identity:
-        """Model, address, and the parameters in effect now."""
-        return Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters=self._dialect.effective)
+        """Model, address, and the parameters in effect now; the same record until the endpoint teaches something."""
+        if self._shape is not self._dialect.shape:
+            self._shape = self._dialect.shape
+            self._identity = Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters=self._dialect.effective)
+        return self._identity
 
     async def complete(self, question: Question) -> RawReply:
         """Answer one question. `attempts`, `usage` and `rate_limits` cover all its requests, `latency_s` the last one."""
