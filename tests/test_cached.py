@@ -1,6 +1,7 @@
 """Runs that share a cache, over HTTP: nothing paid for is paid for again, and nothing is taken that does not fit."""
 
 import asyncio
+import contextlib
 import sqlite3
 import subprocess
 import sys
@@ -330,3 +331,35 @@ async def test_a_model_that_changed_under_its_name_is_asked_for_all(tmp_path):
     assert [v.size for v in vectors] == [6, 6]
     assert grown.asked == ["bb", "a", "bb"]
     await cache.close()
+
+
+def tampered(folder: Path, value: object, *, vector: bool) -> None:
+    with contextlib.closing(sqlite3.connect(folder / NAME)) as db, db:
+        db.execute("UPDATE entries SET value = ? WHERE vector = ?", (value, vector))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(b"", b"\xff\xfe", b"[]", b"{}", "文字", 5),
+        b'{"raw":5,"usage":null,"parameters":{}}',
+        b'{"raw":"{}","usage":[1],"parameters":{}}',
+        b'{"raw":"{}","usage":{"prompt_tokens":"x"},"parameters":{}}',
+        b'{"raw":"{}","usage":null,"parameters":[1]}',
+    ],
+)
+def test_a_damaged_reply_is_asked_anew(server, tmp_path, value):
+    asked, _ = evaluate(server, tmp_path / "a", cache=str(tmp_path / "c"))
+    tampered(tmp_path / "c", value, vector=False)
+    assert evaluate(server, tmp_path / "b", cache=str(tmp_path / "c")) == (asked, 0)
+    assert (tmp_path / "a/scores.jsonl").read_bytes() == (tmp_path / "b/scores.jsonl").read_bytes()
+    assert evaluate(server, tmp_path / "again", cache=str(tmp_path / "c")) == (0, 0)
+
+
+@pytest.mark.parametrize("value", [b"", b"abc", bytes(8), np.array([np.nan], "<f4").tobytes(), np.array([1, np.inf], "<f4").tobytes(), 5])
+def test_a_damaged_vector_is_asked_anew_and_never_a_number(server, tmp_path, value):
+    evaluate(server, tmp_path / "a", cache=str(tmp_path / "c"))
+    tampered(tmp_path / "c", value, vector=True)
+    asked, embedded = evaluate(server, tmp_path / "b", cache=str(tmp_path / "c"))
+    assert asked == 0 < embedded
+    assert (tmp_path / "a/scores.jsonl").read_bytes() == (tmp_path / "b/scores.jsonl").read_bytes()

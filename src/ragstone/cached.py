@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ragstone.questions.base import Question
 
 
+_REPLY: dict[str, tuple[type, ...]] = {"raw": (str,), "usage": (dict, type(None)), "parameters": (dict,)}
+"""What a stored reply must hold."""
+
+
 def takes_part(backend: Judge | Embedder) -> bool:
     """Return whether the replies of a backend may be taken from a cache."""
     return getattr(backend, "requested", None) is not None
@@ -47,9 +51,8 @@ class CachedReplies:
     async def recall(self, question: Question) -> RawReply | None:
         """Return the reply of an earlier run, None if there is none."""
         key = self._key(question)
-        if (value := (await self._cache.get([key])).get(key)) is None:
+        if (held := _held((await self._cache.get([key])).get(key))) is None:
             return None
-        held = orjson.loads(value)
         self._sent[orjson.dumps(held["parameters"])] = None
         return RawReply(text=held["raw"], usage=held["usage"], attempts=0, from_cache=True)
 
@@ -100,7 +103,8 @@ class CachedEmbedder:
         Held vectors of another length than the fresh ones come from a model that was changed under its name: all are asked anew.
         """
         keys = [key_of(self._scope, b"vector", text) for text in texts]
-        found = {key: _vector(value) for key, value in (await self._cache.get(keys)).items()}
+        held = (await self._cache.get(keys)).items()
+        found = {key: vector for key, value in held if (vector := _vector(value)) is not None}
         vectors = await self._embed(texts, keys, found)
         if found and len({v.size for v in vectors if not isinstance(v, str)}) > 1:
             vectors = await self._embed(texts, keys, {})
@@ -120,7 +124,22 @@ class CachedEmbedder:
         await self._embedder.close()
 
 
-def _vector(value: bytes) -> Vector:
+def _held(value: object) -> dict[str, Any] | None:
+    """Return a stored reply, None for one that is damaged: the file is no more to be trusted than any other on a disk."""
+    try:
+        held = orjson.loads(value) if isinstance(value, bytes) else None
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(held, dict) or not all(isinstance(held.get(name), kinds) for name, kinds in _REPLY.items()):
+        return None
+    return held if all(isinstance(count, int | None) for count in (held["usage"] or {}).values()) else None
+
+
+def _vector(value: object) -> Vector | None:
+    """Return a stored vector, None for one that no endpoint could have given."""
     import numpy as np
 
-    return np.frombuffer(value, dtype="<f4")
+    if not isinstance(value, bytes) or len(value) % 4:
+        return None
+    vector = np.frombuffer(value, dtype="<f4")
+    return vector if np.isfinite(vector).all() and vector.any() else None
