@@ -146,12 +146,12 @@ class Driver:
         return raw, question.kind.read(question.input, raw.text) if raw.text is not None else Reading()
 
     async def _cosines(self, question: Question) -> RawReply:
-        from ragstone.embed.cosine import cosines
+        from ragstone.embed.cosine import cosines, unusable
 
         started = time.perf_counter()
         text, others = question.input["text"], question.input["others"]
         vectors = await self.embedder.embed([text, *others])
-        failed = next((v for v in vectors if isinstance(v, str)), None)
+        failed = unusable(vectors)
         took = round(time.perf_counter() - started, 4)
         if failed is not None:
             return RawReply(error=failed, latency_s=took, attempts=0)
