@@ -79,9 +79,14 @@ async def test_a_cache_that_breaks_is_told_once_and_left_alone(tmp_path):
 # ------------------------------------------------------------------ from settings
 def test_the_folder_is_the_users_own_or_the_one_that_was_named(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder(Config()).name == "ragstone"
+    assert cache_folder(Config()).name == cache_folder(Config(cache="")).name == "ragstone"
     assert cache_folder(Config(cache="缓存")) == Path("缓存")
     assert cache_folder(Config(cache="~/x")) == Path.home() / "x"
+
+
+def test_the_home_of_nobody_is_an_error():
+    with pytest.raises(ConfigError, match="~nosuchuser/x"):
+        cache_folder(Config(cache="~nosuchuser/x"))
 
 
 def test_no_cache_means_none(tmp_path):

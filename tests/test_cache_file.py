@@ -1,5 +1,6 @@
 """The file of the reply cache: what goes in comes out, for its owner only, from several processes, up to its size."""
 
+import contextlib
 import os
 import random
 import sqlite3
@@ -139,6 +140,32 @@ def test_a_file_that_is_no_cache_is_refused_and_cleared(tmp_path, content):
     file = CacheFile(folder, LARGE)
     file.write([(b"k", False, b"v")])
     file.close()
+
+
+def test_a_file_of_other_tables_is_cleared(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / NAME)) as db, db:
+        db.execute("CREATE TABLE entries(x)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        look(tmp_path)
+    clear(tmp_path)
+    assert look(tmp_path).replies == 0
+
+
+def test_a_full_disk_does_not_keep_a_cache_from_being_cleared(file, monkeypatch):
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    monkeypatch.setattr(CacheFile, "clear", lambda _: (_ for _ in ()).throw(full))
+    clear(file.path.parent)
+    assert not file.path.exists()
+
+
+def test_opening_waits_for_no_writer(file, monkeypatch):
+    monkeypatch.setattr(cache_file, "PATIENCE", 0.0)
+    file._db.execute("BEGIN IMMEDIATE")
+    other = CacheFile(file.path.parent, LARGE)
+    assert other.read([b"k"]) == {}
+    other.close()
+    file._db.execute("ROLLBACK")
 
 
 WRITER = """

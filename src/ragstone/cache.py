@@ -138,16 +138,22 @@ def open_cache(config: Config, tell: Callable[[str], None]) -> ReplyCache | None
         return ReplyCache(folder, config.cache_mb, tell)
     except (sqlite3.Error, OSError) as bad:
         lang = screen_language()
-        if config.cache is not None:
+        if config.cache:
             raise ConfigError(say("cache.unusable", lang, path=folder, problem=bad)) from bad
         tell(say("cache.failed", lang, path=folder, problem=bad))
         return None
 
 
 def cache_folder(config: Config) -> Path:
-    """Return the folder of the cache: the setting, else `ragstone` in the user's cache folder."""
-    if config.cache is not None:
-        return Path(config.cache).expanduser()
+    """Return the folder of the cache: the setting unless it is empty, else `ragstone` in the user's cache folder.
+
+    Raises ConfigError if the setting names the home of a user who is not known.
+    """
+    if config.cache:
+        try:
+            return Path(config.cache).expanduser()
+        except RuntimeError as bad:
+            raise ConfigError(say("cache.unusable", screen_language(), path=config.cache, problem=bad)) from bad
     from platformdirs import user_cache_path
 
     return user_cache_path("ragstone", appauthor=False)

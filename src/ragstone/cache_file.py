@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS entries(key BLOB PRIMARY KEY, vector INTEGER NOT NULL
 CREATE INDEX IF NOT EXISTS entries_used ON entries(used);
 """
 
+_REMOVED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FULL)
+"""Errors of a file of other tables, and of a disk so full that deleting finds no room: the file itself has to go."""
+
 Entry = tuple[bytes, bool, bytes]
 """(key, whether it is a vector, value)"""
 
@@ -62,9 +65,12 @@ class CacheFile:
             raise
 
     def _prepare(self) -> None:
-        for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
+        new = not self._one("SELECT count(*) FROM sqlite_master WHERE name = 'entries_used'")
+        # setting it takes the lock of a writer, for which an open cache need not wait
+        settings = ["auto_vacuum = INCREMENTAL"] if new else []
+        for setting in (*settings, "journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
             self._db.execute(f"PRAGMA {setting}")
-        if not self._one("SELECT count(*) FROM sqlite_master WHERE name = 'entries_used'"):
+        if new:
             with self._writing():
                 for statement in filter(str.strip, _TABLE.split(";")):
                     self._db.execute(statement)
@@ -154,14 +160,15 @@ def look(folder: Path) -> CacheInfo:
 
 
 def clear(folder: Path) -> CacheInfo:
-    """Empty the cache in `folder` and return what it held; a file that is no cache any more is removed."""
+    """Empty the cache in `folder` and return what it held; a file that is no cache, or on a full disk, is removed."""
     try:
         held = look(folder)
         if held.path.exists():
             with contextlib.closing(CacheFile(folder, float("inf"))) as file:
                 file.clear()
     except sqlite3.DatabaseError as bad:
-        if isinstance(bad, sqlite3.OperationalError):  # another process holds it, or the disk refuses: nothing wrong with the file
+        # else another process holds it, or the system refuses: nothing wrong with the file
+        if isinstance(bad, sqlite3.OperationalError) and bad.sqlite_errorcode not in _REMOVED:
             raise
         held = CacheInfo(folder / NAME)
         for end in ("", "-wal", "-shm"):
