@@ -94,3 +94,17 @@ def test_pages_that_are_broken_inside_are_damaged(tmp_path):
     path.write_bytes(data)
     with pytest.raises(DataError, match="damaged"):
         scan(path, lang="en")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([2**62], pa.timestamp("us")),
+        pa.array([2**30], pa.date32()),
+        pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(bytes([0, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"\xd6\xd0")]),
+    ],
+    ids=["timestamp", "date", "gbk"],
+)
+def test_values_that_python_cannot_hold_are_damage(tmp_path, column):
+    with pytest.raises(DataError, match="the Parquet file is damaged or cut off"):
+        scan(written(tmp_path, pa.table({"question": ["q"], "x": column})), lang="en")

@@ -216,3 +216,12 @@ def test_a_sheet_that_is_broken_inside_is_damaged(tmp_path):
             data = old.read(name)
             new.writestr(name, data[: 2 * len(data) // 3] if "sheet1" in name else data)
     assert any("damaged or cut off" in problem for problem in problems(other))
+
+
+def test_a_workbook_without_a_sheet_is_damaged(tmp_path):
+    path, other = book(tmp_path, HEADER, ["q", "a", "c", "r"]), tmp_path / "b.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        for name in old.namelist():
+            if "sheet1" not in name:
+                new.writestr(name, old.read(name))
+    assert problems(other) == ["the XLSX file is damaged or cut off (no worksheet); save or download it again"]

@@ -30,7 +30,7 @@ class FrameTable:
 
     def rows(self) -> Iterator[Row | Problem]:
         """Yield the rows; NaN, NaT and NA become None, arrays and structs lists and objects."""
-        return numbered(self.records(self.frame))
+        return numbered(self.records(self.frame), self.lang)
 
 
 def frame_table(source: Any, lang: Language) -> FrameTable | None:

@@ -50,18 +50,19 @@ class ParquetTable:
         """Yield the rows; damage ends them."""
         try:
             with self._file() as file:
-                yield from numbered(self._records(file))
+                yield from numbered(self._records(file), self.lang)
         except DataError as damaged:
             yield from damaged.problems
 
     def _records(self, file: Any) -> Iterator[dict[str, Any]]:
         batches = file.iter_batches(batch_size=_BATCH, columns=list(self.columns))
         while True:
-            with self._readable():
+            with self._readable():  # Arrow holds what Python cannot: dates beyond the year 9999, text that is not UTF-8
                 batch = next(batches, None)
+                records = [] if batch is None else batch.to_pylist()
             if batch is None:
                 return
-            yield from batch.to_pylist()
+            yield from records
 
     @contextmanager
     def _file(self) -> Iterator[Any]:
@@ -82,10 +83,13 @@ class ParquetTable:
             raise DataError(self.name, [Problem(say("samples.damaged", self.lang, format="Parquet", reason=bad))]) from bad
 
 
-def numbered(records: Iterator[dict[Any, Any]]) -> Iterator[Row]:
-    """Yield records of a library as rows, their values in the types of JSON."""
+def numbered(records: Iterator[dict[Any, Any]], lang: Language) -> Iterator[Row | Problem]:
+    """Yield records of a library as rows, their values in the types of JSON; a problem for one that holds itself or is too deep."""
     for number, record in enumerate(records, 1):
-        yield Row(number, {str(column): plain(value) for column, value in record.items()})
+        try:
+            yield Row(number, {str(column): plain(value) for column, value in record.items()})
+        except RecursionError as error:
+            yield Problem(say("samples.bad_unstorable", lang, reason=error), number)
 
 
 def doubled_columns(names: list[str], lang: Language) -> list[Problem]:

@@ -116,6 +116,8 @@ class SheetTable:
         with file:
             with self._readable(), _quiet():
                 book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+                if not book.worksheets:  # nothing but charts, or its only sheet was cut out of the file
+                    raise ValueError("no worksheet")
             yield book
             book.close()
 
