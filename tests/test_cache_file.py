@@ -74,6 +74,23 @@ def test_a_loose_folder_of_its_own_is_closed_and_a_shared_one_is_left_alone(tmp_
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 
 
+def test_a_folder_of_another_user_that_may_be_written_in_is_used(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir(mode=0o777)
+    (tmp_path / "cache").chmod(0o777)
+    chmod = Path.chmod
+
+    def refused(path, mode):
+        if path.is_dir():
+            raise PermissionError(1, "Operation not permitted")
+        chmod(path, mode)
+
+    monkeypatch.setattr(Path, "chmod", refused)
+    file = CacheFile(tmp_path / "cache", LARGE)
+    file.write([(b"k", False, b"v")])
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    file.close()
+
+
 def test_the_least_recently_used_go_first(tmp_path):
     file = CacheFile(tmp_path / "cache", 1)
     value = random.Random(0).randbytes(50_000)
@@ -189,6 +206,22 @@ def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path):
         _, said = writer.communicate(timeout=60)
         assert (writer.returncode, said) == (0, "")
     assert look(folder).replies == 3 * 60 * 5
+
+
+LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)  # the bytes SQLite shares while a connection is open
+"""
+
+
+def test_opening_the_file_again_leaves_the_locks_of_this_process_on_it(tmp_path):
+    first = CacheFile(tmp_path / "cache", LARGE)
+    second = CacheFile(tmp_path / "cache", LARGE)
+    other = subprocess.run([sys.executable, "-c", LOCK, str(first.path)], check=False, capture_output=True, text=True, timeout=60)
+    assert "BlockingIOError" in other.stderr
+    for file in (first, second):
+        file.close()
 
 
 def test_a_killed_writer_leaves_a_whole_file(tmp_path):
