@@ -122,7 +122,7 @@ class ReplyCache:
     def _give_up(self, bad: Exception) -> None:
         if not self._failed:
             self._failed = True
-            self._on_trouble(say("cache.failed", screen_language(), path=self._reader.path, problem=bad))
+            self._on_trouble(say("cache.failed", screen_language(), path=self._reader.path.parent, problem=bad))
 
 
 def open_cache(config: Config, tell: Callable[[str], None]) -> ReplyCache | None:

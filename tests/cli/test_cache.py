@@ -68,9 +68,10 @@ def test_another_action_is_refused_with_those_there_are(tmp_path, capsys, lang):
     assert "info, clear" in err
 
 
-def test_a_file_that_is_no_cache_is_told_and_cleared(tmp_path, capsys):
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_file_that_is_no_cache_is_told_and_cleared(tmp_path, capsys, lang):
     (tmp_path / NAME).write_bytes(b"something else" * 100)
-    assert run(["cache", "info", "--cache", str(tmp_path)], "en", {}) == 2
-    assert "ragstone cache clear" in capsys.readouterr().err
+    assert run(["cache", "info", "--cache", str(tmp_path)], lang, {}) == 2
+    assert f'ragstone cache clear --cache "{tmp_path}"' in capsys.readouterr().err  # never the user's own, which is whole
     assert run(["cache", "clear", "--cache", str(tmp_path)], "en", {}) == 0
     assert run(["cache", "info", "--cache", str(tmp_path)], "en", {}) == 0
