@@ -81,7 +81,7 @@ def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
         yield say(f"show.warning_{warning.code}", lang, **dict(warning.values))
     low = [m for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage]
     if low:
-        shares = ", ".join(f"{metric_name(m.metric, lang)} {percent(m.coverage)}" for m in low)
+        shares = say("show.comma", lang).join(f"{metric_name(m.metric, lang)} {percent(m.coverage)}" for m in low)
         yield say("show.low_coverage", lang, shares=shares, limit=percent(summary.min_coverage))
 
 
@@ -90,7 +90,8 @@ def _missing(summary: Summary, lang: Language) -> Iterator[str]:
     if found:
         yield say("show.missing", lang)
     for m in found:
-        yield metric_name(m.metric, lang) + say("show.colon", lang) + ", ".join(f"{reason} {count}" for reason, count in m.reasons.items())
+        reasons = say("show.comma", lang).join(f"{reason} {count}" for reason, count in m.reasons.items())
+        yield metric_name(m.metric, lang) + say("show.colon", lang) + reasons
 
 
 def _slices(slices: tuple[Slice, ...], lang: Language) -> dict[str, Any]:

@@ -101,11 +101,17 @@ def _score(row: Row, lang: Language) -> Iterator[str]:
     detail = row.get("detail") or {}
     if facts := [f"{say(f'show.part_{name}', lang)} {_value(detail[name])}" for name in _PARTS if detail.get(name) is not None]:
         yield from folded(" · ".join(facts), COLUMNS, "  ")
-    if flags := [say(f"show.flag_{name}", lang, value=_value(detail[name])) for name in _FLAGS if detail.get(name)]:
+    if flags := [say(f"show.flag_{name}", lang, value=_flag(name, detail[name], lang)) for name in _FLAGS if detail.get(name)]:
         yield from folded(" · ".join(flags), COLUMNS, "  ")
     for line in row.get("verdicts") or ():
         if isinstance(line, dict):
             yield from _verdict(line, lang)
+
+
+def _flag(name: str, value: Any, lang: Language) -> str:
+    """A yardstick in the reader's words; any other value as it is."""
+    known = name == "against" and value in ("reference", "answer")
+    return say(f"show.yardstick_{value}", lang) if known else _value(value)
 
 
 def _value(value: Any) -> str:

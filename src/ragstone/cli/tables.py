@@ -88,7 +88,8 @@ def worst_list(worst: Iterable[WorstCell], lang: Language, wanted: int) -> list[
 
 def claim_text(line: dict[str, Any], lang: Language) -> str:
     """Return a verdict line on one line: its id, the verdict in words, its text."""
-    return f"{one_line(line.get('id', '?'))} {verdict_word(line.get('verdict'), lang)}: {one_line(line.get('text', ''))}"
+    head = f"{one_line(line.get('id', '?'))} {verdict_word(line.get('verdict'), lang)}"
+    return head + say("show.colon", lang) + one_line(line.get("text", ""))
 
 
 def clip_line(text: str, indent: int) -> str:
@@ -138,7 +139,7 @@ def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
         yield from folded(say(f"show.warning_{warning.code}", lang, **dict(warning.values)), COLUMNS, "! ")
     low = [m for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage]
     if low:
-        shares = ", ".join(f"{metric_label(m.metric, lang)} {percent(m.coverage)}" for m in low)
+        shares = say("show.comma", lang).join(f"{metric_label(m.metric, lang)} {percent(m.coverage)}" for m in low)
         yield from folded(say("show.low_coverage", lang, shares=shares, limit=percent(summary.min_coverage)), COLUMNS, "! ")
 
 
@@ -147,8 +148,9 @@ def _missing(summary: Summary, lang: Language) -> Iterator[str]:
     if found:
         yield say("show.missing", lang)
     for m in found:
-        reasons = ", ".join(f"{one_line(reason)} {count}{_why(reason, told, lang)}" for reason, count in m.reasons.items())
-        yield from folded(reasons, COLUMNS, f"  {metric_label(m.metric, lang)}: ", indent="    ")
+        reasons = (f"{one_line(reason)} {count}{_why(reason, told, lang)}" for reason, count in m.reasons.items())
+        head = f"  {metric_label(m.metric, lang)}" + say("show.colon", lang)
+        yield from folded(say("show.comma", lang).join(reasons), COLUMNS, head, indent="    ")
 
 
 def _why(reason: str, told: set[str], lang: Language) -> str:
