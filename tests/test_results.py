@@ -88,6 +88,13 @@ def test_a_scores_file_without_a_readable_line(folder):
         load(folder(scores="rubbish\nmore rubbish\n")).summary()
 
 
+@pytest.mark.parametrize("scores", ["", "\n", '{"sample_id":"a","met'], ids=["empty", "blank", "torn"])
+def test_a_run_killed_before_its_first_score_shows_its_promised_cells(folder, scores):
+    held = load(folder(scores=scores, manifest={**MANIFEST, "metrics": {"faithfulness": {"version": 1, "parameters": {}}}}))
+    (shown,) = held.summary().metrics
+    assert (shown.mean, shown.n, shown.failed, dict(shown.reasons)) == (None, 0, len(SAMPLES), {"interrupted": len(SAMPLES)})
+
+
 def test_no_rows_are_no_run():
     with pytest.raises(RunFolderError, match="no score rows"):
         Run.from_scores([])

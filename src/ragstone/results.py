@@ -182,7 +182,8 @@ class Run:
             except RowProblem as bad:
                 raise _at(self._rows.name, number, bad) from bad
             held += 1
-        if not held:
+        promised = self._samples and self.manifest.get("metrics")
+        if not held and not (promised and all(notice.code != "line_skipped" for notice in notices)):  # killed before its first score
             raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._rows.name))
         return cells
 
