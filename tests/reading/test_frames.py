@@ -113,5 +113,5 @@ def test_a_subclass_is_read_like_its_base():
 def test_a_cell_that_holds_itself_is_told_with_its_row():
     knot: list[object] = []
     knot.append(knot)
-    with pytest.raises(DataError, match="row 2: .*recursion"):
+    with pytest.raises(DataError, match=r"row 2: .*recursion"):
         scan(pd.DataFrame({"question": ["a", "b"], "x": [None, knot]}), lang="en")
