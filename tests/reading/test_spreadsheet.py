@@ -11,6 +11,7 @@ import pytest
 from openpyxl.styles import PatternFill
 
 from ragstone.errors import DataError
+from ragstone.reading import spreadsheet
 from ragstone.samples import scan
 
 HEADER = ["问题", "回答", "检索片段", "参考答案"]
@@ -225,3 +226,13 @@ def test_a_workbook_without_a_sheet_is_damaged(tmp_path):
             if "sheet1" not in name:
                 new.writestr(name, old.read(name))
     assert problems(other) == ["the XLSX file is damaged or cut off (no worksheet); save or download it again"]
+
+
+def test_a_row_number_beyond_every_sheet_is_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr(spreadsheet, "_MOST_ROWS", 100)
+    path, other = book(tmp_path, HEADER, ["q", "a", "c", "r"]), tmp_path / "b.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b'<row r="2"', b'<row r="99999999999"') if "sheet1" in name else data)
+    assert "damaged or cut off (row " in problems(other)[0]

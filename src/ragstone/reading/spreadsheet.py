@@ -19,6 +19,8 @@ from ragstone.types import Language
 
 _BLOCK = 32
 """Rows read at a time."""
+_MOST_ROWS = 1_048_576
+"""Rows a sheet of this format may have."""
 _NOT_AVAILABLE = "#N/A"
 
 
@@ -139,6 +141,8 @@ class SheetTable:
         while True:
             with self._readable(), _quiet():
                 block = list(islice(rows, _BLOCK))
+                if block and block[-1][0] > _MOST_ROWS + _BLOCK:  # up to the number a row claims to have, blank ones come
+                    raise ValueError(f"row {block[-1][0]}")
             if not block:
                 return
             yield from ((number, list(cells)) for number, cells in block if any(_value(cell) is not None for cell in cells))
