@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,17 @@ def test_an_interrupted_run_has_filled_the_cache_with_what_it_paid_for(server, t
     evaluate(server, tmp_path / "b")
     assert paid
     assert paid <= {line["key"] for line in reply_lines(tmp_path / "b") if line["from_cache"]}
+
+
+def test_what_another_run_was_given_while_a_question_waited_for_its_turn_is_not_asked(tmp_path):
+    cache = str(tmp_path / "c")
+    with serving(TRUTH, delay_s=0.2) as server, ThreadPoolExecutor(2) as pool:
+        fast = pool.submit(evaluate, server, tmp_path / "fast", SOME, cache=cache, concurrency=16)
+        slow = pool.submit(evaluate, server, tmp_path / "slow", SOME, cache=cache, concurrency=1)
+        fast.result(60), slow.result(60)
+        paid = [line for line in reply_lines(tmp_path / "slow") if not line["from_cache"]]
+        assert len(paid) < len(reply_lines(tmp_path / "slow")) / 2
+        assert (tmp_path / "fast/scores.jsonl").read_bytes() == (tmp_path / "slow/scores.jsonl").read_bytes()
 
 
 RUN = """

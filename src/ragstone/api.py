@@ -131,7 +131,7 @@ async def evaluate_source(
             session.take(source)
             for notice in session.notices:
                 tell(notice)
-            driver = Driver(setup.plan, judge, recalled.embedder, session, session.counts, recalled.replies)
+            driver = Driver(setup.plan, recalled.replies or judge, recalled.embedder, session, session.counts, recalled.replies)
             due = work(session, metrics, _cases(config))
             cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
             if not cells:

@@ -6,6 +6,7 @@ must hold everything that can change a reply, and of other backends that is not 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class CachedReplies:
         """Find and keep the replies of `judge`, which must say what it was asked for."""
         self._cache, self._judge = cache, judge
         self._scope = scope_of(judge.identity, judge.requested)  # type: ignore[attr-defined]
+        self._looks_again = "recall" in inspect.signature(judge.complete).parameters
         self._schemas: dict[str, bytes] = {}
         self._sent: dict[bytes, None] = {}
         """Parameters that replies of this run were had with, as JSON."""
@@ -55,6 +57,16 @@ class CachedReplies:
             return None
         self._sent[orjson.dumps(held["parameters"])] = None
         return RawReply(text=held["raw"], usage=held["usage"], attempts=0, from_cache=True)
+
+    async def complete(self, question: Question) -> RawReply:
+        """Put the question to the judge, which looks here once more if the question has to wait for its turn."""
+        if self._looks_again:
+            return await self._judge.complete(question, self.recall)  # type: ignore[call-arg]
+        return await self._judge.complete(question)
+
+    async def close(self) -> None:
+        """Close the judge; the cache is its opener's."""
+        await self._judge.close()
 
     def keep(self, question: Question, raw: RawReply) -> None:
         """Keep a whole, readable reply, with the parameters that were in effect beside it."""

@@ -14,7 +14,7 @@ from ragstone.embed.replies import read_vectors
 from ragstone.judge.base import Identity
 from ragstone.transport.endpoint import EMBEDDINGS, Endpoint, Key
 from ragstone.transport.retry import Backoff
-from ragstone.transport.wire import AGAIN, DONE, Sleep, Step, Tally, Wire
+from ragstone.transport.wire import AGAIN, DONE, Sleep, Spared, Step, Tally, Wire
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Vector
@@ -246,6 +246,7 @@ class _Batch:
         """The refusal was about the number of texts, as far as its words tell."""
         self.refusal: ApiError | None = None
         self.tally = Tally()
+        self.spared: Spared = None
 
     def body(self) -> bytes:
         self._sent = dict(self._embedder.parameters)

@@ -1,7 +1,8 @@
 """A judge behind any OpenAI-compatible chat endpoint."""
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 from ragstone.errors import ConfigError
@@ -13,8 +14,14 @@ from ragstone.text import say
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
 from ragstone.transport.error_body import ApiError
 from ragstone.transport.retry import Backoff
-from ragstone.transport.wire import AGAIN, DONE, Sleep, Step, Tally, Wire
+from ragstone.transport.wire import AGAIN, DONE, Sleep, Spared, Step, Tally, Wire
 from ragstone.types import Language
+
+STALE = 0.05
+"""Seconds after which it is worth looking again whether another run has been given the reply meanwhile."""
+
+Recall = Callable[[Question], Awaitable[RawReply | None]]
+"""Finds the reply that another run was given."""
 
 
 class HttpJudge:
@@ -92,10 +99,15 @@ class HttpJudge:
             self._identity = Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters=self._dialect.effective)
         return self._identity
 
-    async def complete(self, question: Question) -> RawReply:
-        """Answer one question. `attempts`, `usage` and `rate_limits` cover all its requests, `latency_s` the last one."""
-        exchange = _Chat(question, self._dialect)
+    async def complete(self, question: Question, recall: Recall | None = None) -> RawReply:
+        """Answer one question. `attempts`, `usage` and `rate_limits` cover all its requests, `latency_s` the last one.
+
+        `recall` is asked once more for a reply of another run if the question had to wait for its turn.
+        """
+        exchange = _Chat(question, self._dialect, recall)
         step = await self._wire.ask("chat/completions", exchange)
+        if exchange.recalled is not None:
+            return exchange.recalled
         tally, key = exchange.tally, self._endpoint.key
         return RawReply(
             text=None if exchange.text is None else key.scrub(exchange.text),
@@ -115,9 +127,12 @@ class HttpJudge:
 class _Chat:
     """One question on its way: which shape it was sent in, and its second chances."""
 
-    __slots__ = ("_dialect", "_empty", "_limit", "_question", "_sent", "tally", "text", "usage")
+    __slots__ = ("_dialect", "_empty", "_limit", "_looked", "_question", "_recall", "_sent", "recalled", "spared", "tally", "text", "usage")
 
-    def __init__(self, question: Question, dialect: Dialect) -> None:
+    def __init__(self, question: Question, dialect: Dialect, recall: Recall | None) -> None:
+        self._recall, self._looked = recall, time.monotonic()
+        self.spared: Spared = self._spared if recall else None
+        self.recalled: RawReply | None = None
         self._question, self._dialect = question, dialect
         self._sent: Shape = dialect.shape
         self._limit: int | None = None
@@ -126,6 +141,12 @@ class _Chat:
         self.tally = Tally()
         self.text: str | None = None
         self.usage: dict[str, Any] | None = None
+
+    async def _spared(self) -> bool:
+        if self._recall is not None and time.monotonic() - self._looked > STALE:
+            self.recalled = await self._recall(self._question)
+            self._looked = time.monotonic()
+        return self.recalled is not None
 
     def body(self) -> bytes:
         self._sent = self._dialect.shape

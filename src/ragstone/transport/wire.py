@@ -31,6 +31,10 @@ MOST_CHANGES = 20
 Sleep = Callable[[float], Awaitable[Any]]
 
 
+Spared = Callable[[], Awaitable[bool]] | None
+"""Asked when the turn of a request has come: True if it need not be sent any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What follows one try: done, ask again at once (the request has changed), wait and ask again, or fail."""
@@ -61,6 +65,7 @@ class Exchange(Protocol):
     """One request as its owner sees it."""
 
     tally: Tally
+    spared: Spared
 
     def body(self) -> bytes:
         """Return the request as it has to be sent now; called for every try."""
@@ -130,6 +135,8 @@ class Wire:
         try:
             async with self._limiter:
                 self._check()
+                if exchange.spared is not None and await exchange.spared():
+                    return DONE
                 answer = await self._post(url, exchange.body(), exchange.tally)
             if isinstance(answer, Step):
                 return answer
