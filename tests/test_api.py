@@ -39,6 +39,13 @@ def evaluate(rows: Iterable[dict[str, Any]] = SOME, counting: Counting | None = 
     return ragstone.evaluate(list(rows), judge=counting or judge(), embeddings=ScriptedEmbedder.from_dict(TRUTH), **settings)
 
 
+@pytest.mark.parametrize(("lang", "told"), [("zh", 1), ("en", 0), (None, 0)])
+def test_a_language_of_the_screen_that_a_call_cannot_set_is_told(lang: str | None, told: int) -> None:
+    notices: list[str] = []
+    evaluate(SOME[:1], metrics="faithfulness", on_notice=notices.append, **({"lang": lang} if lang else {}))
+    assert [("RAGSTONE_LANG=zh" in notice) for notice in notices] == [True] * told
+
+
 def failing(kind: str, word: str) -> Counting:
     return judge(lambda question, number: RawReply(error=word) if question.kind.name == kind else None)
 

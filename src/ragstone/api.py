@@ -269,6 +269,8 @@ async def aevaluate(
     source = read_samples(samples, config)
     selection = select(config, source, given)
     tell = on_notice or logging.getLogger("ragstone").warning
+    if config.lang is not None and config.lang != screen_language():
+        tell(say("config.lang_unheard", screen_language(), lang=config.lang))
     for notice in (*source.notices, *selection.notices):
         tell(notice)
     heard: dict[str, Any] = {"on_progress": on_progress, "on_notice": tell}

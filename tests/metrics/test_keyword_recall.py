@@ -37,6 +37,11 @@ FOUND = [
     ("5", "5, 6 and 7.", "punctuation ends a number"),
     ("3.2", "见第 3.2 节", "a decimal"),
     ("C++", "use C++17", "signs"),
+    ("5", "需 3-5 天", "the end of a range"),
+    ("5", "附件-5", "behind a hyphen"),
+    ("-5℃", "低于 −5 ℃", "a minus of its own"),
+    ("C", "vitamin C.", "a letter of its own"),
+    ("AppleCare", "AppleCare+ plan", "a plus behind a word"),
 ]
 MISSING = [
     ("II", "III 级", "a word inside a longer one"),
@@ -52,6 +57,9 @@ MISSING = [
     ("500", "1,500", "behind a thousands separator"),
     ("1", "1,500", "before it"),
     ("été", "étés", "letters with accents are letters"),
+    ("5℃", "低于 -5℃", "a minus before it"),
+    ("5", "(−5)", "the same in brackets"),
+    ("C", "only C++ and C#", "a sign that belongs to the letter"),
     ("值班电话", "值班室电话", "letters between"),
     ("年假", "年\u4e00假", "another character between"),
     ("a.c", "abc", "a keyword is no regular expression"),

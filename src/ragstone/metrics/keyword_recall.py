@@ -22,7 +22,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 class KeywordRecall(Metric):
     """Share of the keywords in `reference_contexts` that some chunk holds: found / keywords, in [0, 1].
 
-    Width, case and blanks do not matter; letters and numbers are found as wholes ("II" is not in "III", "5" not in "15"),
+    Width, case and blanks do not matter; letters and numbers are found as wholes ("II" is not in "III", "5" in neither "15" nor "-5"),
     Chinese words anywhere. Equal keywords count once; blank ones do not count.
 
     Source: recall over a list of wanted terms, Manning et al., "Introduction to Information Retrieval", 8.3.
@@ -88,8 +88,10 @@ def _kind(token: str) -> Literal["word", "number", "sign"]:
 
 
 def _start(token: str) -> str:
-    return {"word": f"(?<!{_LETTER})", "number": r"(?<!\d)(?<!\d\.)", "sign": ""}[_kind(token)]
+    # a dash after a blank or sign is a minus, one after a word or number a range or a hyphen
+    return {"word": f"(?<!{_LETTER})", "number": r"(?<!\d)(?<!\d\.)(?<!(?<!\w)-)", "sign": ""}[_kind(token)]
 
 
 def _end(token: str) -> str:
-    return {"word": f"(?!{_LETTER})", "number": r"(?!\d)(?!\.\d)", "sign": ""}[_kind(token)]
+    single = "(?![+#])" if len(token) == 1 else ""  # C is neither C++ nor C#
+    return {"word": f"(?!{_LETTER}){single}", "number": r"(?!\d)(?!\.\d)", "sign": ""}[_kind(token)]
