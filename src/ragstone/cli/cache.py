@@ -64,7 +64,8 @@ def _told(info: CacheInfo, settings: Config, lang: Language) -> str:
 
 
 def _figures(info: CacheInfo) -> dict[str, Any]:
-    return {"replies": f"{info.replies:,}", "vectors": f"{info.vectors:,}", "mb": f"{info.bytes / 1_000_000:.1f}"}
+    size = f"{info.bytes / 1e6:.1f} MB" if info.bytes >= 1e6 else f"{info.bytes / 1e3:.0f} kB"
+    return {"replies": f"{info.replies:,}", "vectors": f"{info.vectors:,}", "size": size}
 
 
 def _date(moment: float) -> str:
