@@ -131,7 +131,15 @@ def page(report: Report, lang: str) -> str:
     slots |= dict(zip(("memory_small", "memory_large"), (f"{count:,}" for count in size["memory"]), strict=True))
     how = say("how", lang, **slots, concurrency=report["concurrency"]).strip()
     where = say("where", lang, date=report["date"], command=report["command"], minutes=report["minutes"], **machine)
-    return "\n\n".join([*parts, f"## {say('how_heading', lang)}", how, where]) + "\n"
+    return "\n\n".join([*parts, f"## {say('how_heading', lang)}", how, where, *again(report, lang)]) + "\n"
+
+
+def again(report: Report, lang: str) -> Iterator[str]:
+    """Yield a line for every later run that some rows are from."""
+    of = {row.key: row for row in ROWS}
+    for run in report.get("again", ()):
+        names = say("comma", lang).join(name_of(of[key], report, lang) for key in run["rows"])
+        yield say("again", lang, **{**run, "rows": names})
 
 
 def block(report: Report, lang: str) -> str:

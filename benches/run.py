@@ -1,6 +1,6 @@
 """Measure every row of the table, beside the bars and beside other tools, in one run.
 
-    python benches/run.py [--quick] [--rows requests,tokens] [--no-docs] [--out FOLDER]
+    python benches/run.py [--quick] [--rows requests,tokens [--again]] [--no-docs] [--out FOLDER]
 
 README.md of this folder says which environment variables name the mock judge and the interpreters of the others. A whole run
 writes docs/benchmarks.json, docs/benchmarks.md, docs/zh/benchmarks.md and the block the READMEs quote. Exit codes: 0 every bar
@@ -118,6 +118,12 @@ def _slim(figure: Figure) -> dict[str, Any]:
     return {"value": figure.value, **{name: value for name, value in asdict(figure).items() if value and name != "value"}}
 
 
+def measured_again(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a whole run's figures with some rows of a later run in place of theirs; the page tells which, when and at what commit."""
+    note = {"rows": list(new["rows"]), "date": new["date"], "commit": new["machine"]["commit"], "load": new["machine"]["load"]}
+    return {**old, "rows": {**old["rows"], **new["rows"]}, "again": [*old.get("again", []), note]}
+
+
 # ------------------------------------------------------------------ writing
 def texts(report: Report, docs: Path) -> dict[Path, str]:
     """Return the files of a documentation folder by path."""
@@ -162,6 +168,7 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--rows", metavar="A,B", help="measure these rows only; writes nothing into docs/: " + ", ".join(r.key for r in ROWS)
     )
+    parser.add_argument("--again", action="store_true", help="with --rows: put these rows into the pages of the last whole run, marked")
     parser.add_argument("--no-docs", action="store_true", help="print the table and write nothing")
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write the pages and the JSON here instead of into docs/ and the READMEs"
@@ -171,6 +178,8 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     wanted = [name.strip() for name in given.rows.split(",")] if given.rows else [row.key for row in ROWS]
     if unknown := set(wanted) - {row.key for row in ROWS}:
         parser.error(f"there is no row {', '.join(sorted(unknown))}. The rows are {', '.join(row.key for row in ROWS)}")
+    if given.again and not given.rows:
+        parser.error("--again needs --rows: which ones are measured again?")
     given.chosen = [row for row in ROWS if row.key in wanted]
     return given
 
@@ -183,13 +192,15 @@ def main(arguments: Sequence[str]) -> int:
             report = read_report(asked.source)
         else:
             report = report_of(asked.chosen, read_environment(), quick=asked.quick, command=command_of(arguments, os.environ))
+        if asked.again:
+            report = measured_again(read_report(ROOT / "docs" / "benchmarks.json"), report)
     except (GivenError, MockError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     print(plain(report))
     if asked.out:
         write(texts(report, asked.out))
-    elif not (asked.no_docs or asked.quick or asked.rows):
+    elif not (asked.no_docs or asked.quick or (asked.rows and not asked.again)):
         write({**texts(report, ROOT / "docs"), **readmes(report, ROOT)})
     missed = [row.key for row in ROWS if is_met(row, report["rows"].get(row.key, {}).get(OURS)) is False]
     return int(bool(missed) and not report["quick"])

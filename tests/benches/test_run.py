@@ -1,13 +1,16 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from support.benches import load
 
 lab = load("lab")
+page = load("page")
 rows = load("rows")
 run = load("run")
 server = load("server")
+GOLDEN = Path(__file__).with_name("golden")
 
 
 # ------------------------------------------------------------------ the command line
@@ -17,6 +20,7 @@ server = load("server")
         (["--rows", "requests,tokns"], ["tokns", "answers_changed"]),
         (["--row"], ["--row"]),
         (["--from"], ["--from"]),
+        (["--again"], ["--rows"]),
     ],
 )
 def test_bad_usage_exits_2_and_says_what_there_is(arguments, told, capsys):
@@ -56,6 +60,17 @@ def test_the_command_to_repeat_a_run_names_no_path():
 
 
 # ------------------------------------------------------------------ measuring and writing
+@pytest.mark.parametrize(("lang", "told"), [("en", "Measured again on 2030-01-02 at commit abc"), ("zh", "2030-01-02 在提交 abc 上重测")])
+def test_rows_measured_again_take_the_place_of_theirs_and_are_told(lang, told):
+    old = json.loads((GOLDEN / "report.json").read_text(encoding="utf-8"))
+    later = {"date": "2030-01-02", "machine": {"commit": "abc", "load": "0.1"}, "rows": {"import": {"ragstone": {"value": 0.07}}}}
+    new = run.measured_again(old, later)
+    assert new["rows"]["import"]["ragstone"]["value"] == 0.07
+    assert {key: rows for key, rows in new["rows"].items() if key != "import"} == {k: r for k, r in old["rows"].items() if k != "import"}
+    assert told in page.page(new, lang)
+    assert told not in page.page(old, lang)
+
+
 def test_trouble_with_one_row_is_the_reason_of_that_row():
     def broken(_):
         raise ValueError("no\nsuch thing")

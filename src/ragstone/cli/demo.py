@@ -42,8 +42,9 @@ def _evaluate(folder: Path, lang: Language, report: Reporter) -> Run:
     """Nothing of the user's settings enters: the demo is the same everywhere."""
     from importlib.resources import as_file, files
 
-    from ragstone.api import backends, evaluate_source, run_sync, select
+    from ragstone.api import run_sync
     from ragstone.config import Config, JudgeSettings
+    from ragstone.evaluation import backends, evaluate_source, select
     from ragstone.samples import scan
     from ragstone.text import say
 

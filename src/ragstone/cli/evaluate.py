@@ -104,9 +104,10 @@ def _judge(
     samples: Path, out: Path, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool
 ) -> tuple[Run, tuple[str, ...]]:
     """Return the run, and what was told of metrics that no row can feed."""
-    from ragstone.api import backends, evaluate_source, read_samples, run_sync, select
+    from ragstone.api import run_sync
     from ragstone.cli.collector import long_lived
     from ragstone.cli.progress import reporter
+    from ragstone.evaluation import backends, evaluate_source, read_samples, select
 
     config = loaded.config
     judge, embedder = backends(config, environ, lang)
