@@ -7,8 +7,9 @@ must hold everything that can change a reply, and of other backends that is not 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -27,7 +28,12 @@ _REPLY: dict[str, tuple[type, ...]] = {"raw": (str,), "usage": (dict, type(None)
 
 def takes_part(backend: Judge | Embedder) -> bool:
     """Return whether the replies of a backend may be taken from a cache."""
-    return getattr(backend, "requested", None) is not None
+    return _requested(backend) is not None
+
+
+def _requested(backend: Judge | Embedder) -> Any:
+    """Return the parameters a backend was asked for; None if it does not say."""
+    return getattr(backend, "requested", None)
 
 
 class CachedReplies:
@@ -36,8 +42,10 @@ class CachedReplies:
     def __init__(self, cache: ReplyCache, judge: Judge) -> None:
         """Find and keep the replies of `judge`, which must say what it was asked for."""
         self._cache, self._judge = cache, judge
-        self._scope = scope_of(judge.identity, judge.requested)  # type: ignore[attr-defined]
-        self._looks_again = "recall" in inspect.signature(judge.complete).parameters
+        self._scope = scope_of(judge.identity, _requested(judge))
+        looks_again = "recall" in inspect.signature(judge.complete).parameters
+        more: dict[str, Any] = {"recall": self.recall} if looks_again else {}
+        self._complete: Callable[[Question], Awaitable[RawReply]] = partial(judge.complete, **more)
         self._schemas: dict[str, bytes] = {}
         self._sent: dict[bytes, None] = {}
         """Parameters that replies of this run were had with, as JSON."""
@@ -60,9 +68,7 @@ class CachedReplies:
 
     async def complete(self, question: Question) -> RawReply:
         """Put the question to the judge, which looks here once more if the question has to wait for its turn."""
-        if self._looks_again:
-            return await self._judge.complete(question, self.recall)  # type: ignore[call-arg]
-        return await self._judge.complete(question)
+        return await self._complete(question)
 
     async def close(self) -> None:
         """Close the judge; the cache is its opener's."""
@@ -97,7 +103,7 @@ class CachedEmbedder:
     def __init__(self, cache: ReplyCache, embedder: Embedder) -> None:
         """Look up before asking `embedder`, which must say what it was asked for."""
         self._cache, self._embedder = cache, embedder
-        self._scope = scope_of(embedder.identity, embedder.requested)  # type: ignore[attr-defined]
+        self._scope = scope_of(embedder.identity, _requested(embedder))
 
     @property
     def identity(self) -> Identity:
