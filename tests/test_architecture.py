@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 MAX_LINES = 400
 
 GROUND = {"types", "errors", "resources"}
-LANGUAGE = {"language", "sentences", "numerals"}
+LANGUAGE = {"language", "sentences", "numerals", "tokens"}
 WIRE = GROUND | LANGUAGE | {"text", "transport", "config", "questions", "judge", "embed"}
 MAY_IMPORT = {
     "types": set[str](),
@@ -31,7 +31,8 @@ MAY_IMPORT = {
     "metrics": GROUND | LANGUAGE | {"text", "questions"},
     "plans": GROUND | LANGUAGE | {"text", "questions", "metrics"},
     "analysis": {"types"},
-    "transport": GROUND | {"text"},
+    "tokens": set[str](),
+    "transport": GROUND | {"text", "tokens"},
     "judge": WIRE,
     "embed": WIRE,
 }

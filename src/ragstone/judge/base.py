@@ -47,6 +47,12 @@ class RawReply:
     """How many of them were answered 429."""
     from_cache: bool = False
     """True of a reply that an earlier run was given."""
+    reasoning: str | None = None
+    """What the model thought before it replied, keys masked; never read as a reply."""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing about how the reply was had, as ASCII words; stands under `notes` in `replies.jsonl`."""
+    confidence: dict[str, float] | None = None
+    """Probability of verdicts in [0, 1], by list and id of the reply ("verdicts/3"); None where the endpoint does not tell."""
 
 
 class Judge(Protocol):
