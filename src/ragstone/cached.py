@@ -46,7 +46,8 @@ class CachedReplies:
         looks_again = "recall" in inspect.signature(judge.complete).parameters
         more: dict[str, Any] = {"recall": self.recall} if looks_again else {}
         self._complete: Callable[[Question], Awaitable[RawReply]] = partial(judge.complete, **more)
-        self._schemas: dict[str, bytes] = {}
+        self._schemas: dict[str, int] = {}
+        """What tells the replies of a kind of question at this judge apart from all others, as a number of 128 bits."""
         self._sent: dict[bytes, None] = {}
         """Parameters that replies of this run were had with, as JSON."""
         self._told: Identity | None = None
@@ -55,8 +56,9 @@ class CachedReplies:
     def _key(self, question: Question) -> bytes:
         kind = question.kind
         if (schema := self._schemas.get(kind.name)) is None:
-            schema = self._schemas[kind.name] = key_of(self._scope, orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS))
-        return key_of(schema, question.key)
+            digest = key_of(self._scope, orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS))
+            schema = self._schemas[kind.name] = int.from_bytes(digest)
+        return (schema ^ int(question.key, 16)).to_bytes(16)  # both are digests already: hashing them once more tells nothing new
 
     async def recall(self, question: Question) -> RawReply | None:
         """Return the reply of an earlier run, None if there is none."""

@@ -3,14 +3,14 @@
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ragstone.numerals import numbers
 from ragstone.resources import read_toml
 from ragstone.sentences import cut, sentences, spans
 from ragstone.types import Language
 
-__all__ = ["asks_back", "cut", "detect", "fold", "negated", "numbers", "refuses", "sentences", "spans"]
+__all__ = ["asks_back", "cut", "detect", "fold", "holds", "negated", "numbers", "refuses", "sentences", "spans"]
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _DASH = re.compile("[‐‑–—―−~〜-]")
@@ -50,6 +50,17 @@ def fold(text: str) -> str:
     while (folded := _without_punctuation(_normal(text))) != text and not _FOLDED.fullmatch(folded):
         text = folded
     return folded
+
+
+def holds(text: str, piece: str, folding: Callable[[str], str] = fold) -> bool:
+    """Return True if `piece` stands in `text`, word for word or once both are folded; what folds to nothing stands nowhere.
+
+    `folding` is `fold`, remembering what it folded where several pieces are looked for in the same text.
+    """
+    if piece in text and any(map(str.isalnum, piece)):
+        return True
+    folded = fold(piece)
+    return bool(folded) and folded in folding(text)
 
 
 def _normal(text: str) -> str:

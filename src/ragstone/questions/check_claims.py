@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from ragstone.language import fold
+from ragstone.language import fold, holds
 from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Reading, Slot
 from ragstone.questions.exchange import Asker, Items, Talk, as_items, by_halves, complete, ids_of, in_groups, settle, together
 from ragstone.questions.reading import VerdictList, clean, read_ids, read_verdicts
 from ragstone.questions.schemas import IDS, INTEGER, TEXT, record, records, words
 from ragstone.questions.verdicts import Verdict
 from ragstone.types import Language
+
+_ELLIPSIS = re.compile(r"…|\.{3,}")
 
 WORDS = ("supported", "contradicted", "not_found")
 """Verdicts, the one that wins over the others first."""
@@ -122,8 +124,8 @@ def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], foldi
 
     `folding` is `fold`, remembering what it folded where several claims are looked for in the same contexts.
     """
-    pieces = [piece for part in re.split(r"…|\.{3,}", line["quote"] or "") if (piece := fold(part))]
+    pieces = [part for part in _ELLIPSIS.split(line["quote"] or "") if any(map(str.isalnum, part)) or fold(part)]
     evidence = line["evidence"] or [id for id, _ in contexts]
-    texts = [folding(text) for id, text in contexts if id in evidence] if pieces else []
-    found = all(any(piece in text for text in texts) for piece in pieces)
+    texts = [text for id, text in contexts if id in evidence] if pieces else []
+    found = all(any(holds(text, piece, folding) for text in texts) for piece in pieces)
     return ClaimVerdict(line["verdict"], tuple(line["evidence"]), line["quote"] if pieces else None, line["reason"], not found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
-from ragstone.language import fold, spans
+from ragstone.language import fold, holds, spans
 from ragstone.questions.base import Failed, Kind, Reading
 from ragstone.questions.exchange import Asker, Talk, halves, listen
 from ragstone.questions.reading import Shape, clean, find_reply
@@ -56,20 +57,20 @@ def usable(item: Any) -> bool:
 
 def claims_of(lines: Sequence[dict[str, Any]], source: str, language: Language) -> list[SplitClaim]:
     """Turn claims in wire shape into records; what only speaks about the material (`meta`) is none."""
-    folded = fold(source)
-    claims = [_claim(line, folded, language) for line in lines if not line.get("meta")]
+    folding = cache(fold)
+    claims = [_claim(line, source, language, folding) for line in lines if not line.get("meta")]
     return [claim for claim in claims if claim is not None]
 
 
-def _claim(line: dict[str, Any], folded: str, language: Language) -> SplitClaim | None:
+def _claim(line: dict[str, Any], source: str, language: Language, folding: Callable[[str], str]) -> SplitClaim | None:
     text: str = line["text"]
     marker = _MARKER.match(text)
     body = text[marker.end() :] if marker else text
     if not body.strip():
         return None
     anchor: str | None = line["anchor"]
-    piece = fold(anchor or "")
-    return SplitClaim(MARKERS[language] + body if marker else body, anchor if piece and piece in folded else None, marker is not None)
+    found = anchor is not None and holds(source, anchor, folding)
+    return SplitClaim(MARKERS[language] + body if marker else body, anchor if found else None, marker is not None)
 
 
 def _read(input: dict[str, Any], raw: str) -> Reading:
