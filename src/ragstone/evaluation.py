@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone import plans
-from ragstone.cache import open_cache
+from ragstone.cache import cache_folder, open_cache
 from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
 from ragstone.config import Config
 from ragstone.embed.base import Embedder
@@ -24,6 +24,7 @@ from ragstone.run import Driver
 from ragstone.samples import SampleSource, clip, fit, scan
 from ragstone.session import Session, work
 from ragstone.text import say, screen_language
+from ragstone.transport.memory import Memory
 from ragstone.types import Language, Sample
 
 SAMPLES_PER_REQUEST = 3
@@ -115,6 +116,8 @@ async def evaluate_source(
         def finish(*, complete: bool) -> None:
             asked = (recalled.replies or judge).identity
             session.finish(_setup(asked, embedder.identity, metrics, config), complete=complete, embedding_requests=embedder.requests)
+            for notice in getattr(recalled.embedder, "notices", ()):
+                tell(notice)
 
         try:
             session.take(source)
@@ -188,7 +191,8 @@ def backends(
     if not any(metric.judged for item in named for metric in _metrics(item, {})):
         return judge or Nobody(), embedder or Nobody()
     pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
-    vectors = embedder or make_embedder(config.embeddings, config.judge, **pace)
+    memory = None if config.no_cache else Memory(cache_folder(config))
+    vectors = embedder or make_embedder(config.embeddings, config.judge, **pace, memory=memory)
     return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
 
 

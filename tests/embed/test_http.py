@@ -109,12 +109,14 @@ def lame(seen: Seen) -> Answer:
 async def test_each_text_fails_for_itself() -> None:
     got, server, _ = await run(lame, "a", "none", "zero", "nan", "short", "b")
     assert got == [*right("a"), "embedding_missing", "embedding_zero", "embedding_missing", "embedding_dimension", *right("b")]
-    assert inputs(server)[1:] == [["none", "nan"]]
+    assert inputs(server)[1:] == [["none"], ["nan"]]
 
 
 async def test_a_lost_vector_is_asked_for_once_more() -> None:
     got, server, _ = await run(lambda seen: embed(seen) if seen.nth else Answer(body={"data": []}), "a", "b")
-    assert (got, inputs(server)) == (right("a", "b"), [["a", "b"], ["a", "b"]])
+    assert (got, inputs(server)) == (right("a", "b"), [["a", "b"], ["a"], ["b"]])
+    got, server, _ = await run(lambda seen: embed(seen) if seen.nth else Answer(body={"data": []}), "a")
+    assert (got, inputs(server)) == (right("a"), [["a"], ["a"]])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ async def test_half_a_surrogate_does_not_lose_the_batch() -> None:
         (refuse(400, "odd in every way"), EndpointError, "odd in every way"),
         (PAGE, EndpointError, r"/v1/embeddings sent a web page .*: Welcome\n.*\[embeddings\] base_url .* usually ends in /v1"),
         (Answer(body={"status": "ok"}), EndpointError, r"something else .*\n.* usually ends in /v1"),
-        (Answer(body={"embeddings": [[1.0]]}), EndpointError, "something else"),
+        (Answer(body={"vectors": [[1.0]]}), EndpointError, 'something else .*"vectors"'),
         (Answer(body=[[1.0]]), EndpointError, "something else"),
     ],
 )

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from ragstone.embed.replies import read_vectors
+from ragstone.embed.batch import Batch
+from ragstone.embed.taught import Taught
+from ragstone.errors import AuthError, EndpointError
 from ragstone.judge.base import Identity
 from ragstone.transport.endpoint import EMBEDDINGS, Endpoint, Key
 from ragstone.transport.retry import Backoff
-from ragstone.transport.wire import AGAIN, DONE, Sleep, Spared, Step, Tally, Wire
+from ragstone.transport.wire import DONE, Sleep, Wire
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Vector
+    from ragstone.embed.refusals import Fewer
     from ragstone.transport.error_body import ApiError
+    from ragstone.transport.memory import Memory
     from ragstone.types import Language
 
 KEPT = 2000
 """Vectors remembered, so that the question of a sample is asked once however many of its metrics compare with it."""
 WAIT = 0.003
 """Seconds a text waits for company before a request that is not full goes out."""
-_COUNT_WORDS = (
-    r"batch.?size|too many (inputs|texts|items|elements|documents|strings)|input\.contents|array (is )?(length|size|too)"
-    r"|(inputs|texts|items|elements|documents)\b[^.\n]{0,40}(exceed|at most|maximum|limit|up to|no more)"
-    r"|(exceed|at most|maximum|max|limit|up to|no more)[^.\n]{0,40}(inputs|texts|items|elements|documents)|批|\d+\s*条|条数"
-)
+MISSING = "embedding_missing"
+
+
+@dataclass(slots=True)
+class _Course:
+    """What was met while some texts were asked for."""
+
+    refusals: list[ApiError] = field(default_factory=list)
+    """Of texts sent alone, for no reason that has a word."""
+    crowded: Fewer | None = None
+    """What the last refusal for the number of texts asked for."""
+    size_before: int = 0
+    """Most texts a request held before the first such refusal."""
 
 
 class HttpEmbedder:
@@ -37,7 +47,8 @@ class HttpEmbedder:
 
     Equal texts waiting or on their way are asked once, and about 2,000 vectors are kept. Only strings are sent, never
     blank ones, with `encoding_format: float`. Vectors are float32 and read-only. The first one fixes the dimension.
-    An endpoint that takes fewer texts at once is asked with fewer from then on; one text it does not take fails alone.
+    An endpoint that takes fewer texts at once is asked with fewer from then on, by later runs too; one text it does not
+    take fails alone.
 
     Args:
         model: name of the model at the endpoint.
@@ -52,6 +63,7 @@ class HttpEmbedder:
         backoff: waits between repeats.
         sleep: how to wait.
         wait: seconds a text waits for company.
+        memory: where what the endpoint teaches is kept for later runs; None = nowhere.
 
     Raises:
         ConfigError: the address holds a password or is none.
@@ -74,19 +86,19 @@ class HttpEmbedder:
         backoff: Backoff | None = None,
         sleep: Sleep = asyncio.sleep,
         wait: float = WAIT,
+        memory: Memory | None = None,
     ) -> None:
         self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), EMBEDDINGS, lang)
         self._wire = Wire(
             self._endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep
         )
-        self.batch_size = batch_size
-        """Most texts in one request, as known now."""
+        self._taught = Taught(self._endpoint, batch_size, memory)
         self.dimension: int | None = None
         """Length of the vectors, once one was received."""
-        self.parameters: dict[str, Any] = {"encoding_format": "float"}
+        self._barren = False
+        """Texts were asked for one by one, and not one vector came."""
         self.requested: dict[str, Any] = {}
         """Parameters as the settings ask for them that can change a vector: there are none."""
-        self._dropped: dict[str, str] = {}
         self._wait = wait
         self._kept: OrderedDict[str, Vector] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Vector | str | Exception]] = {}
@@ -99,9 +111,18 @@ class HttpEmbedder:
 
     @property
     def identity(self) -> Identity:
-        """Model and address, and what had to be dropped from the requests."""
-        dropped = {"dropped": dict(self._dropped)} if self._dropped else {}
-        return Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters={**self.parameters, **dropped})
+        """Model and address, and what the requests came to be."""
+        return Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters=self._taught.effective)
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should hear at the end of a run: what was adapted, and texts that were probably cut."""
+        return self._taught.notices
+
+    @property
+    def batch_size(self) -> int:
+        """Most texts in one request, as known now."""
+        return self._taught.batch_size
 
     @property
     def requests(self) -> int:
@@ -145,7 +166,7 @@ class HttpEmbedder:
 
     def _arrange(self) -> None:
         """Send full batches now, the rest a moment later."""
-        while len(self._waiting) >= self.batch_size:
+        while len(self._waiting) >= self._taught.batch_size:
             self._send()
         if self._waiting and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._wait, self._send)
@@ -154,7 +175,8 @@ class HttpEmbedder:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        batch, self._waiting = self._waiting[: self.batch_size], self._waiting[self.batch_size :]
+        size = self._taught.batch_size
+        batch, self._waiting = self._waiting[:size], self._waiting[size:]
         if batch:
             task = asyncio.get_running_loop().create_task(self._deliver(batch))
             self._tasks.add(task)
@@ -164,7 +186,9 @@ class HttpEmbedder:
     async def _deliver(self, batch: list[str]) -> None:
         outcomes: Sequence[Vector | str | Exception] = ["connection"] * len(batch)
         try:
-            outcomes = await self._ask(batch)
+            outcomes = await self._ask_first(batch)
+        except (AuthError, EndpointError) as stopped:
+            outcomes = [type(stopped)(f"{stopped}\n{self._endpoint.say('embeddings_hint')}")] * len(batch)
         except Exception as error:
             outcomes = [error] * len(batch)
         finally:
@@ -181,110 +205,70 @@ class HttpEmbedder:
                 self._kept.popitem(last=False)
 
     # ------------------------------------------------------------------ asking
-    async def _ask(self, batch: list[str]) -> list[Vector | str]:
-        refusals: list[ApiError] = []
-        outcomes = await self._ask_parts(batch, refusals)
-        if refusals and not self._wire.accepted:
-            raise self._wire.stop(refusals[-1])
-        lost = [i for i, outcome in enumerate(outcomes) if isinstance(outcome, str) and outcome == "embedding_missing"]
-        if lost:
-            for i, outcome in zip(lost, await self._ask_parts([batch[i] for i in lost], refusals), strict=True):
-                outcomes[i] = outcome
+    async def _ask_first(self, batch: list[str]) -> Sequence[Vector | str]:
+        course = _Course()
+        outcomes = await self._ask(batch, course)
+        if course.refusals and not self._wire.accepted:
+            raise self._wire.stop(course.refusals[-1])
+        if len(batch) == 1 and _words(outcomes) == [MISSING]:
+            outcomes = await self._ask(batch, course)
+        if course.crowded is not None:
+            self._taught.settle(course.crowded, course.size_before, _words(outcomes))
         return outcomes
 
-    async def _ask_parts(self, batch: list[str], refusals: list[ApiError]) -> list[Vector | str]:
-        """Ask for a batch, and where it is refused as a whole for its parts."""
-        exchange = _Batch(batch, self)
-        step = await self._wire.ask("embeddings", exchange)
-        if step is DONE:
-            return [self._checked(outcome) for outcome in exchange.outcomes]
-        if exchange.refusal is not None and len(batch) == 1:
-            refusals.append(exchange.refusal)
-        part = exchange.part or (len(batch) // 2 if step.word in ("blocked", "too_long") else 0)
-        if not part:
-            return [step.word or "bad_reply"] * len(batch)
+    async def _ask(self, texts: Sequence[str], course: _Course) -> list[Vector | str]:
+        """Ask for all texts, in as many requests as it takes. What one request teaches holds for the next ones."""
         outcomes: list[Vector | str] = []
-        while left := batch[len(outcomes) :]:  # what one part teaches holds for the next ones
-            outcomes += await self._ask_parts(left[: min(part, self.batch_size)], refusals)
-        if exchange.crowded and not any(isinstance(o, str) for o in outcomes):  # else one text may have been the trouble
-            self.remember(part)
+        while left := texts[len(outcomes) :]:
+            outcomes += await self._ask_some(left, course)
         return outcomes
 
-    def _checked(self, outcome: Vector | str) -> Vector | str:
-        if isinstance(outcome, str):
-            return outcome
-        self.dimension = self.dimension or outcome.size
-        return outcome if outcome.size == self.dimension else "embedding_dimension"
+    async def _ask_some(self, texts: Sequence[str], course: _Course) -> list[Vector | str]:
+        """Ask for the first of the texts, as many as one request takes, and where that fails for its parts."""
+        batch, size = Batch(self._endpoint.model, texts, self._taught), self._taught.batch_size
+        step = await self._wire.ask("embeddings", batch)
+        if batch.crowded is not None:
+            course.crowded, course.size_before = batch.crowded, course.size_before or size
+        if step is DONE:
+            self._taught.take(len(batch.asked))
+            return await self._repaired(batch.asked, self._checked(batch.outcomes), course)
+        if len(batch.asked) > 1 and (batch.divisible or step.word in ("blocked", "too_long")):
+            return await self._ask_parts(_halves(batch.asked), course)
+        course.refusals += [batch.refusal] if batch.refusal else []
+        return [step.word or "bad_reply"] * len(batch.asked)
 
-    def remember(self, batch_size: int) -> None:
-        """Put no more than so many texts into a request from now on."""
-        self.batch_size = min(self.batch_size, batch_size)
+    async def _ask_parts(self, parts: Sequence[Sequence[str]], course: _Course) -> list[Vector | str]:
+        return [outcome for part in parts for outcome in await self._ask(part, course)]
 
-    def drop(self, name: str, error: ApiError) -> None:
-        """Send a parameter no more."""
-        if self.parameters.pop(name, None) is not None:
-            self._dropped[name] = f"HTTP {error.status}: {error.message[:200]}"
+    async def _repaired(self, texts: Sequence[str], outcomes: list[Vector | str], course: _Course) -> list[Vector | str]:
+        """Ask again, with less company, for vectors that did not come: one by one if not one came, else by halves."""
+        lost = [i for i, outcome in enumerate(outcomes) if isinstance(outcome, str) and outcome == MISSING]
+        if not lost or len(texts) == 1 or (self._barren and self.dimension is None):
+            return outcomes
+        again = [texts[i] for i in lost]
+        alone = len(lost) == len(texts)
+        found = await self._ask_parts([[text] for text in again] if alone else _halves(again), course)
+        self._barren = alone and self.dimension is None
+        for i, outcome in zip(lost, found, strict=True):
+            outcomes[i] = outcome
+        return outcomes
 
-    def body(self, batch: list[str]) -> bytes:
-        """Return the request for these texts."""
-        request = {"model": self._endpoint.model, "input": batch, **self.parameters}
-        try:
-            return orjson.dumps(request)
-        except TypeError:  # half of a surrogate pair, which no JSON can carry
-            return orjson.dumps({**request, "input": [text.encode("utf-8", "replace").decode() for text in batch]})
-
-
-class _Batch:
-    """Texts asked for together. After a refusal `part` says in how small parts to ask again; 0 = not at all."""
-
-    def __init__(self, texts: list[str], embedder: HttpEmbedder) -> None:
-        self._texts, self._embedder = texts, embedder
-        self._sent: dict[str, Any] = {}
-        self.outcomes: list[Vector | str] = []
-        self.part = 0
-        self.crowded = False
-        """The refusal was about the number of texts, as far as its words tell."""
-        self.refusal: ApiError | None = None
-        self.tally = Tally()
-        self.spared: Spared = None
-
-    def body(self) -> bytes:
-        self._sent = dict(self._embedder.parameters)
-        return self._embedder.body(self._texts)
-
-    def known(self, data: dict[str, Any]) -> bool:
-        return "data" in data
-
-    def read(self, data: dict[str, Any]) -> Step:
-        self.outcomes = read_vectors(data, len(self._texts))
-        return DONE
-
-    def refused(self, error: ApiError, sure: bool) -> Step | None:
-        for name in self._sent:
-            if error.refuses(name):
-                self._embedder.drop(name, error)
-                return AGAIN
-        size = len(self._texts)
-        if size > 1 and (error.status == 413 or error.mentions(_COUNT_WORDS)):
-            named = _named_size(error, size)
-            self.part, self.crowded = named or size // 2, True
-            if named:
-                self._embedder.remember(named)
-            return Step("fail", "bad_reply", error.message)
-        if sure and (error.model or error.status in (404, 405, 410)):
-            return None
-        if size > 1:
-            self.part = size // 2
-            return Step("fail", "bad_reply", error.message)
-        if error.too_long:
-            return Step("fail", "too_long", error.message)
-        self.refusal = error
-        return Step("fail", "bad_reply", error.message)
+    def _checked(self, outcomes: list[Vector | str]) -> list[Vector | str]:
+        sizes = [outcome.size for outcome in outcomes if not isinstance(outcome, str)]
+        if self.dimension is None and sizes:
+            self.dimension = Counter(sizes).most_common(1)[0][0]
+        if sizes.count(self.dimension or 0) == len(outcomes):
+            return outcomes
+        return [o if isinstance(o, str) or o.size == self.dimension else "embedding_dimension" for o in outcomes]
 
 
-def _named_size(error: ApiError, size: int) -> int | None:
-    """The greatest number in the error's words that is smaller than the batch: the size the endpoint takes."""
-    return max((int(n) for n in re.findall(r"\b\d{1,4}\b", error.message) if 1 <= int(n) < size), default=None)
+def _words(outcomes: Sequence[Vector | str]) -> list[str]:
+    return [outcome for outcome in outcomes if isinstance(outcome, str)]
+
+
+def _halves(texts: Sequence[str]) -> list[Sequence[str]]:
+    middle = (len(texts) + 1) // 2
+    return [part for part in (texts[:middle], texts[middle:]) if part]
 
 
 def _settled(outcome: Vector | str | Exception) -> Vector | str:

@@ -10,22 +10,58 @@ if TYPE_CHECKING:
     from ragstone.embed.base import Vector
 
 
+def shows_vectors(data: dict[str, Any]) -> bool:
+    """Return whether a body has a place for vectors: `data`, or `embeddings` as some servers of their own kind have it."""
+    return "data" in data or isinstance(data.get("embeddings"), list | dict)
+
+
 def read_vectors(data: dict[str, Any], count: int) -> "list[Vector | str]":
     """Return `count` outcomes in the order of the texts asked: a float32 vector, `embedding_missing` or `embedding_zero`."""
     outcomes: list[Vector | str] = ["embedding_missing"] * count
-    rows = data.get("data")
-    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    for place, row in _placed(rows, count):
+    for place, row in _placed(_rows(data), count):
         outcomes[place] = read_vector(row.get("embedding"))
     return outcomes
 
 
+def sends_base64(data: dict[str, Any]) -> bool:
+    """Return whether the vectors came as base64 texts."""
+    return any(isinstance(row.get("embedding"), str) for row in _rows(data)[:1])
+
+
+def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    given = data.get("data")
+    if given is None:
+        given = data.get("embeddings")
+        given = given.get("float") if isinstance(given, dict) else given
+    if not isinstance(given, list):
+        return []
+    return [row if isinstance(row, dict) else {"embedding": row} for row in given]
+
+
 def _placed(rows: list[dict[str, Any]], count: int) -> list[tuple[int, dict[str, Any]]]:
-    """Rows with their places: by `index` if the indices make sense, else as given if none is lacking, else none."""
-    indices = [row.get("index") for row in rows]
-    if all(isinstance(i, int) and 0 <= i < count for i in indices) and len(set(indices)) == len(rows):
-        return [(row["index"], row) for row in rows]
-    return list(enumerate(rows)) if len(rows) == count else []
+    """Rows with their places: by `index` where the indices make sense, as given where they say nothing, else none.
+
+    Counted from 1 they make sense too. Indices that start above 0 while rows are missing may be counted either way, and
+    such that repeat or reach too far belong to no text for sure: then nothing is taken.
+    """
+    indices = [_index(row.get("index")) for row in rows]
+    if len(set(indices)) <= 1:
+        return list(enumerate(rows)) if len(rows) == count else []
+    places = [i for i in indices if i is not None]
+    if len(places) < len(rows) or len(set(places)) < len(rows):
+        return []
+    first = 1 if min(places) == 1 and len(rows) == count else 0
+    if min(places) - first < 0 or max(places) - first >= count or (min(places) > 0 and len(rows) < count):
+        return []
+    return [(place - first, row) for place, row in zip(places, rows, strict=True)]
+
+
+def _index(given: Any) -> int | None:
+    if isinstance(given, str) and given.isascii() and given.isdigit():
+        return int(given[:9])
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
 
 
 def read_vector(given: Any) -> "Vector | str":

@@ -12,6 +12,7 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from ragstone.config.model import EmbeddingsSettings, JudgeSettings
     from ragstone.embed.base import Embedder
+    from ragstone.transport.memory import Memory
     from ragstone.types import Language
 
 GROUP = "ragstone.embedders"
@@ -26,6 +27,7 @@ def make_embedder(
     concurrency: int,
     environ: Mapping[str, str],
     lang: Language | None = None,
+    memory: Memory | None = None,
 ) -> Embedder:
     """Return the embedder the settings name; without a model the bundled one. Nothing is sent yet.
 
@@ -37,6 +39,7 @@ def make_embedder(
         concurrency: most requests at once.
         environ: where keys and OPENAI_BASE_URL are looked up.
         lang: language of error texts; None = the screen's.
+        memory: where what an endpoint teaches is kept for later runs.
 
     Raises:
         ConfigError: no address for a named model, a named key variable that is empty, or a bad address.
@@ -55,11 +58,17 @@ def make_embedder(
     outside: Callable[..., Embedder] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, judge_settings, concurrency=concurrency, environ=environ)
-    return _http_embedder(model, settings, judge_settings, concurrency, environ, lang)
+    return _http_embedder(model, settings, judge_settings, concurrency, environ, lang, memory)
 
 
 def _http_embedder(
-    model: str, settings: EmbeddingsSettings, judge_settings: JudgeSettings, concurrency: int, environ: Mapping[str, str], lang: Language
+    model: str,
+    settings: EmbeddingsSettings,
+    judge_settings: JudgeSettings,
+    concurrency: int,
+    environ: Mapping[str, str],
+    lang: Language,
+    memory: Memory | None,
 ) -> Embedder:
     from ragstone.embed.http import HttpEmbedder
 
@@ -77,6 +86,7 @@ def _http_embedder(
         concurrency=concurrency,
         key_name=key_name,
         lang=lang,
+        memory=memory,
     )
 
 

@@ -90,8 +90,8 @@ class ApiError:
 
     @property
     def too_long_by_code(self) -> bool:
-        """True if a code word says so; some servers use a 5xx status for it."""
-        return bool(re.search(r"exceed_context|context_length", self.code))
+        """True if a code word says so, or the words of llama.cpp; some servers use a 5xx status for it."""
+        return bool(re.search(r"exceed_context|context_length", self.code)) or "too large to process" in self.message
 
     @property
     def balance(self) -> bool:

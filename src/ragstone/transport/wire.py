@@ -202,7 +202,7 @@ class Wire:
         if 300 <= status < 400:
             raise self._stop(EndpointError, "redirected", status=status, target=answer.target)
         error = read_error(status, answer.raw, data, self.endpoint.scrub)
-        if error.status in (408, 409, 425, 429) or error.status >= 500:
+        if error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501):
             return self._passing(error, answer, exchange.tally), False
         return self._refused(error, exchange), False
 
@@ -253,7 +253,7 @@ class Wire:
             return step
         if error.too_long:
             return Step("fail", "too_long", error.message)
-        if error.status in (404, 405, 410) or error.model:
+        if error.status in (404, 405, 410, 501) or error.model:
             hint = "" if self.endpoint.versioned else self.endpoint.say("version_hint")
             raise self._stop(EndpointError, "not_found", error, hint=hint)
         if step := exchange.refused(error, False):
