@@ -1,10 +1,13 @@
 import base64
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ragstone.embed.replies import read_vector, read_vectors
+from ragstone.embed.replies import read_vector, read_vectors, sends_base64, shows_vectors
 
 FLOATS = base64.b64encode(np.array([1.5, -2], dtype="<f4").tobytes()).decode()
 
@@ -50,6 +53,18 @@ def test_one_embedding_is_read(given: Any, read: Any) -> None:
         ([(0, 1), (0, 2), (0, 3)], [1, 2, 3]),
         ([(1, 1), (2, 2), (3, 3)], [1, 2, 3]),
         ([("0", 1), ("1", 2), ("2", 3)], [1, 2, 3]),
+        ([("2", 3), ("1", 2), ("0", 1)], [1, 2, 3]),
+        ([(2.0, 3), (1.0, 2), (0.0, 1)], [1, 2, 3]),
+        ([(3, 3), (1, 1), (2, 2)], [1, 2, 3]),
+        ([(1, 1), (2, 2)], [None, None, None]),
+        ([(0, 1), (2, 3)], [1, None, 3]),
+        ([(0, 1), (0, 2), (1, 3)], [None, None, None]),
+        ([(0, 1), (1, 2), (3, 3)], [None, None, None]),
+        ([(0, 1), (None, 2), (2, 3)], [None, None, None]),
+        ([(-1, 1), (0, 2), (1, 3)], [None, None, None]),
+        ([("a", 1), ("b", 2), ("c", 3)], [1, 2, 3]),
+        ([(True, 2), (False, 1), (2, 3)], [None, None, None]),
+        ([(7, 1), (8, 2), (9, 3)], [None, None, None]),
         ([(2, 3), (0, 1)], [1, None, 3]),
         ([(None, 1), (None, 2)], [None, None, None]),
         ([(0, 1), (0, 2)], [None, None, None]),
@@ -61,6 +76,44 @@ def test_vectors_stand_at_their_index(rows: list[tuple[Any, int]], firsts: list[
     data = [{"embedding": [float(x), 1.0]} | ({} if i is None else {"index": i}) for i, x in rows]
     read = read_vectors({"data": data}, 3)
     assert [None if isinstance(v, str) else int(v[0]) for v in read] == firsts
+
+
+@given(st.integers(1, 12).flatmap(lambda n: st.permutations(range(n))), st.sampled_from([0, 1]), st.sampled_from([int, str, float]))
+def test_any_order_of_rows_gives_the_same_vectors(order: list[int], first: int, written: Any) -> None:
+    data = [{"index": written(i + first), "embedding": [float(i + 1), 1.0]} for i in order]
+    assert [v[0] for v in read_vectors({"data": data}, len(order)) if not isinstance(v, str)] == [i + 1 for i in range(len(order))]
+
+
+@given(
+    st.lists(
+        st.tuples(st.none() | st.booleans() | st.integers(-2, 6) | st.sampled_from(["0", "1", "x", 0.5]), st.integers(1, 9)), max_size=6
+    )
+)
+def test_whatever_the_indices_say_every_vector_is_one_that_came(rows: list[tuple[Any, int]]) -> None:
+    read = read_vectors({"data": [{"index": i, "embedding": [float(n)]} for i, n in rows]}, 4)
+    assert len(read) == 4
+    kept = [int(v[0]) for v in read if not isinstance(v, str)]
+    assert not Counter(kept) - Counter(n for _, n in rows)
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        ({"data": []}, True),
+        ({"embeddings": [[1.0]]}, True),
+        ({"embeddings": {"float": [[1.0]]}}, True),
+        ({"embeddings": "none"}, False),
+        ({"vectors": [[1.0]]}, False),
+        ({"choices": []}, False),
+    ],
+)
+def test_a_body_shows_vectors_or_is_another_kind(data: dict[str, Any], shown: bool) -> None:
+    assert shows_vectors(data) == shown
+
+
+@pytest.mark.parametrize(("given", "told"), [([[1.0]], False), ([FLOATS], True), ([], False), ([None], False)])
+def test_base64_is_told_from_numbers(given: list[Any], told: bool) -> None:
+    assert sends_base64({"data": [{"embedding": row} for row in given]}) == told
 
 
 @pytest.mark.parametrize("data", [{}, {"data": None}, {"data": "x"}, {"data": [None, 3]}])

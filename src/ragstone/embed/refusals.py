@@ -23,7 +23,8 @@ _ABOUT_LENGTH = re.compile(r"tokens?\b|characters?\b|\bchars?\b|context|sequence
 _ONE_TEXT = re.compile(r"physical batch|too large to process", re.IGNORECASE)
 """What llama.cpp calls a batch is the tokens of one text."""
 _WHOLE_REQUEST = re.compile(
-    r"max_tokens_per_request|tokens? per (request|batch(?! size))|(total|sum|combined)[^.\n]{0,30}tokens?|tokens? (in total|summed)|max_batch_tokens"
+    r"max_tokens_per_request|tokens? per (request|batch(?! size))"
+    r"|(total|sum|combined)[^.\n]{0,30}tokens?|tokens? (in total|summed)|max_batch_tokens"
     r"|(总|合计|累计)[^。]{0,8}(token|字符)|(单次|每次)请求[^。]{0,12}token",
     re.IGNORECASE,
 )
