@@ -24,6 +24,14 @@ def test_vectors_that_have_no_cosine_are_told(other, word):
     assert unusable([np.array(other, np.float32), vector]) == word
 
 
+@pytest.mark.parametrize(("number", "word"), [(1e200, "embedding_missing"), (1e-200, "embedding_zero"), (1e100, None), (1e-100, None)])
+def test_numbers_whose_squares_are_none_have_no_cosine(number, word):
+    vectors = [np.array([number, 0.0]), np.array([1.0, 0.0])]
+    assert unusable(vectors) == word
+    if word is None:
+        assert orjson.loads(cosines(vectors)) == {"cosines": [1.0]}
+
+
 def test_the_word_of_an_embedder_comes_first():
     assert unusable([np.zeros(2, np.float32), "timeout"]) == "timeout"
 

@@ -1,7 +1,7 @@
 """The cosine of one text with others, as it is stored."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -19,9 +19,13 @@ def unusable(vectors: "Sequence[Vector | str]") -> str | None:
     if (word := next((v for v in vectors if isinstance(v, str)), None)) is not None:
         return word
     given = [np.asarray(v, dtype=np.float64) for v in vectors]
-    if any(v.ndim != 1 or not v.size or not np.isfinite(v).all() for v in given):
+    if any(v.ndim != 1 or not v.size for v in given):
         return "embedding_missing"
-    if not all(v.any() for v in given):
+    with np.errstate(over="ignore"):
+        squares: Sequence[float] = [v.dot(v) for v in given]
+    if not all(square < np.inf for square in squares):  # false of NaN, too
+        return "embedding_missing"
+    if not all(squares):
         return "embedding_zero"
     return "embedding_dimension" if len({v.size for v in given}) > 1 else None
 
@@ -34,6 +38,10 @@ def cosines(vectors: "Sequence[Vector | str]") -> str:
     import numpy as np
 
     first, *others = (np.asarray(v, dtype=np.float64) for v in vectors)
-    norm = np.sqrt(first @ first)
-    values = [round(float(min(1.0, max(-1.0, (first @ v) / (norm * np.sqrt(v @ v))))), 6) for v in others]
+    length = _length(first)
+    values = [round(min(1.0, max(-1.0, float(first.dot(v)) / (length * _length(v)))), 6) for v in others]
     return orjson.dumps({"cosines": values}).decode()
+
+
+def _length(vector: Any) -> float:
+    return float(vector.dot(vector)) ** 0.5
