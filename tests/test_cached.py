@@ -345,6 +345,34 @@ async def test_a_model_that_changed_under_its_name_is_asked_for_all(tmp_path):
     await cache.close()
 
 
+async def test_once_the_new_length_is_known_no_old_vector_is_used_and_it_is_told(tmp_path):
+    cache = ReplyCache(tmp_path / "c", 100)
+    before = CachedEmbedder(cache, Embedding(5))
+    await before.embed(["a", "b", "ccc"])
+    assert before.notices == []
+    await asyncio.sleep(0.3)
+    grown = Embedding(6)
+    now = CachedEmbedder(cache, grown)
+    assert [v.size for v in await now.embed(["a", "b"])] == [5, 5], "nothing tells that it has changed yet"
+    assert [v.size for v in await now.embed(["new"])] == [6]
+    assert [v.size for v in await now.embed(["a", "ccc"])] == [6, 6]
+    assert grown.asked == ["new", "a", "ccc"]
+    (notice,) = now.notices
+    assert "length 5, but http://127.0.0.1/v1 gives 6" in notice
+    await cache.close()
+
+
+async def test_vectors_of_two_ages_in_the_cache_are_not_compared(tmp_path):
+    cache = ReplyCache(tmp_path / "c", 100)
+    for size, text in ((5, "a"), (6, "b")):
+        await CachedEmbedder(cache, Embedding(size)).embed([text])
+    await asyncio.sleep(0.3)
+    third = Embedding(7)
+    assert [v.size for v in await CachedEmbedder(cache, third).embed(["a", "b"])] == [7, 7]
+    assert third.asked == ["a", "b"]
+    await cache.close()
+
+
 def tampered(folder: Path, value: object, *, vector: bool) -> None:
     with contextlib.closing(sqlite3.connect(folder / NAME)) as db, db:
         db.execute("UPDATE entries SET value = ? WHERE vector = ?", (value, vector))

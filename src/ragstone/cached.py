@@ -16,6 +16,7 @@ import orjson
 
 from ragstone.cache import ReplyCache, key_of, scope_of
 from ragstone.judge.base import Identity, Judge, RawReply
+from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Embedder, Vector
@@ -106,6 +107,10 @@ class CachedEmbedder:
         """Look up before asking `embedder`, which must say what it was asked for."""
         self._cache, self._embedder = cache, embedder
         self._scope = scope_of(embedder.identity, _requested(embedder))
+        self._size: int | None = None
+        """Length of the vectors the embedder gives now."""
+        self._outgrown: int | None = None
+        """Length of held vectors that did not fit."""
 
     @property
     def identity(self) -> Identity:
@@ -117,24 +122,43 @@ class CachedEmbedder:
         """Requests sent so far."""
         return self._embedder.requests
 
+    @property
+    def notices(self) -> list[str]:
+        """The embedder's, and that its model was changed under its name."""
+        told = list(getattr(self._embedder, "notices", ()))
+        if self._outgrown is not None:
+            who = self._embedder.identity
+            told.append(say("cache.outgrown", screen_language(), model=who.model, url=who.endpoint, held=self._outgrown, now=self._size))
+        return told
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return one vector a text, those that are held without asking.
 
-        Held vectors of another length than the fresh ones come from a model that was changed under its name: all are asked anew.
+        Held vectors of another length than the fresh ones come from a model that was changed under its name: all are asked
+        anew, and once the new length is known none of the old ones is used any more.
         """
         keys = [key_of(self._scope, b"vector", text) for text in texts]
         held = (await self._cache.get(keys)).items()
-        found = {key: vector for key, value in held if (vector := _vector(value)) is not None}
+        found = {key: vector for key, value in held if (vector := _vector(value)) is not None and self._fits(vector)}
         vectors = await self._embed(texts, keys, found)
         if found and len({v.size for v in vectors if not isinstance(v, str)}) > 1:
             vectors = await self._embed(texts, keys, {})
+            for vector in found.values():
+                self._fits(vector)
         return vectors
+
+    def _fits(self, held: Vector) -> bool:
+        if self._size not in (None, held.size):
+            self._outgrown = held.size
+            return False
+        return True
 
     async def _embed(self, texts: Sequence[str], keys: Sequence[bytes], found: dict[bytes, Vector]) -> list[Vector | str]:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         fresh = dict(zip(missing, await self._embedder.embed(list(missing.values())), strict=True)) if missing else {}
         for key, vector in fresh.items():
             if not isinstance(vector, str):
+                self._size = self._size or vector.size
                 self._cache.put(key, vector.astype("<f4").tobytes(), vector=True)
         held: dict[bytes, Any] = {**found, **fresh}
         return [held[key] for key in keys]

@@ -16,6 +16,7 @@ import orjson
 
 from ragstone.analysis.adapted import adapted
 from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
+from ragstone.analysis.embedded import embedded
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
 from ragstone.errors import RunFolderError
@@ -165,7 +166,7 @@ class Run:
         """
         from ragstone.notebook import ShownSummary
 
-        notices, facts = [*self._notices, *adapted(self.manifest)], SampleFacts(by)
+        notices, facts = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)], SampleFacts(by)
         cells = self._cells(facts, notices)
         limit = self._min_coverage() if min_coverage is None else min_coverage
         found = summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)

@@ -1,10 +1,12 @@
 """H18 and H19: relevancy stays between 0 and 1 whatever the vectors, and one stray flag or blank question does not decide it."""
 
+import base64
 import math
+import struct
 
 import pytest
 from support.fault_server import reply
-from support.server import vectors
+from support.server import Answer, vectors
 from support.told_rows import EN, ZH, shared_out
 
 METRIC = "answer_relevancy"
@@ -38,6 +40,28 @@ def test_h18_long_vectors_give_no_more_than_one(lab, length):
     done = asked_back(lab, EN, ["A?", "B?", "C?"], {EN.row["question"]: v, "A?": v, "B?": [3 * x for x in v], "C?": [x / 9 for x in v]})
     assert done.cell(EN.id, METRIC) == 1.0
     assert all(c <= 1.0 for c in raw_cosines(done))
+
+
+@pytest.mark.parametrize("base", BASES, ids=["en", "zh"])
+@pytest.mark.parametrize("written", ["floats", "base64", "turned", "from one", "embeddings", "texts"])
+def test_h18_however_the_vectors_are_written_the_value_is_the_same(lab, base, written):
+    known = {base.row["question"]: [1.0, 0.0], "A?": [0.6, 0.8], "B?": [-3.0, 4.0], "C?": [20.0, 0.0]}
+
+    def embed(seen):
+        rows = [known[text] for text in seen.body["input"]]
+        if written == "base64":
+            return vectors(*(base64.b64encode(struct.pack(f"<{len(row)}f", *row)).decode() for row in rows))
+        if written == "texts":
+            return vectors(*([str(x) for x in row] for row in rows))
+        if written == "embeddings":
+            return Answer(body={"model": "e", "embeddings": rows})
+        if written == "floats":
+            return vectors(*rows)
+        return vectors(*rows[::-1], indices=[i + (written == "from one") for i in reversed(range(len(rows)))])
+
+    done = asked_back(lab, base, ["A?", "B?", "C?"], {}, embed=embed)
+    assert done.cell(base.id, METRIC) == pytest.approx(1.6 / 3, abs=1e-6)
+    assert raw_cosines(done) == [0.6, -0.6, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.fault_server import error, reply
+from support.server import vectors
 from support.told_rows import Told, shared_out
 
 FIVE = [shared_out(f"item-{n}", n, 5, "zh" if n % 2 else "en") for n in range(1, 6)]
@@ -39,6 +40,28 @@ def test_h24_one_row_too_long_leaves_the_others_theirs(lab, refusal, lost):
     assert {row.id: done.cell(row.id) for row in FIVE} == {**TRUE, lost: "too_long"}
     assert sum(call.about(lost) for call in done.server.calls) == 1, "waiting does not make it shorter"
     assert done.code == 1
+
+
+@pytest.mark.parametrize("lost", ["item-1", "item-3", "item-5"])
+@pytest.mark.parametrize("refusal", LONG, ids=range(5))
+def test_h24_one_text_too_long_for_the_embedder_leaves_the_others_theirs(lab, refusal, lost):
+    """Rows share a request for vectors; replies come last first, and with their rows turned around."""
+    metric, truth = "answer_relevancy", {row.id: n / 10 for n, row in enumerate(FIVE, 1)}
+
+    def questions(call):
+        name = next(row.id for row in FIVE if call.about(row.id))
+        return reply({"questions": [{"question": f"{name}?", "noncommittal": False}] * 3}, after=backwards(call).after)
+
+    def embed(seen):
+        if f"{lost}?" in seen.body["input"]:
+            return refusal
+        cosines = [truth.get(text.rstrip("?"), 1.0) for text in seen.body["input"]]
+        rows = [[c, (1 - c * c) ** 0.5] for c in cosines]
+        return vectors(*rows[::-1], indices=list(range(len(rows)))[::-1])
+
+    done = lab.evaluate(FIVE, questions, metrics=metric, embed=embed)
+    told = {row.id: done.cell(row.id, metric) for row in FIVE}
+    assert told == {name: pytest.approx(value, abs=1e-6) for name, value in truth.items()} | {lost: "too_long"}
 
 
 def test_h24_reverse_order_and_a_lost_row_together(lab):

@@ -1,5 +1,6 @@
 """The cosine of one text with others, as it is stored."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,4 +45,4 @@ def cosines(vectors: "Sequence[Vector | str]") -> str:
 
 
 def _length(vector: Any) -> float:
-    return float(vector.dot(vector)) ** 0.5
+    return math.sqrt(vector.dot(vector))
