@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragstone.cache import ReplyCache, key_of, scope_of
-from ragstone.judge.base import Identity, Judge, RawReply
+from ragstone.judge.base import NOT_SENT, Identity, Judge, RawReply
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class CachedReplies:
         """
         own = self._judge.identity
         used = [orjson.loads(sent) for sent in self._sent] or [own.parameters]
-        others = [parameters for parameters in used if parameters != own.parameters]
+        others = [parameters for parameters in used if _sent(parameters) != _sent(own.parameters)]
         if len(used) == 1:
             return replace(own, parameters=used[0])
         return replace(own, parameters={**own.parameters, "also": others}) if others else own
@@ -166,6 +166,11 @@ class CachedEmbedder:
     async def close(self) -> None:
         """Close the embedder; the cache is its opener's."""
         await self._embedder.close()
+
+
+def _sent(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return what was sent of effective parameters: why something else was not is told in other words from run to run."""
+    return {name: value for name, value in parameters.items() if name not in NOT_SENT}
 
 
 def _held(value: object) -> dict[str, Any] | None:

@@ -106,6 +106,8 @@ async def evaluate_source(
     async with AsyncExitStack() as closing:
         for backend in (judge, embedder):
             closing.push_async_callback(backend.close)
+        if (hear := getattr(judge, "hear", None)) is not None:
+            hear(tell)
         recalled = await _recalled(judge, embedder, config, tell, closing)
         setup = _setup(judge.identity, embedder.identity, metrics, config)
         facts = _facts(source, config)
@@ -193,7 +195,7 @@ def backends(
     pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
     memory = None if config.no_cache else Memory(cache_folder(config))
     vectors = embedder or make_embedder(config.embeddings, config.judge, **pace, memory=memory)
-    return judge or make_judge(config.judge, **pace, embedder=vectors), vectors
+    return judge or make_judge(config.judge, **pace, embedder=vectors, memory=memory), vectors
 
 
 def _setup(judge: Identity, embedder: Identity, metrics: Sequence[Metric], config: Config) -> Setup:

@@ -147,12 +147,18 @@ def finished(manifest: dict[str, Any], setup: Setup, **facts: Any) -> dict[str, 
 
     A session that learned nothing from its endpoints, maybe because it asked nothing, leaves what earlier ones learned.
     """
-    who = {part: {**manifest[part], **setup.fields[part]} for part in asked(setup.fields)}
+    who = {part: {**manifest[part], **setup.fields[part], **_seen(manifest[part], setup.fields[part])} for part in asked(setup.fields)}
     for part, now in who.items():
         if now["parameters"] == manifest[part].get("requested"):
             now["parameters"] = manifest[part]["parameters"]
     ended = {**manifest, **who, **facts}
     return {**ended, "signature": signature(ended)}
+
+
+def _seen(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[str]]:
+    """Who answered, in all sessions of a run."""
+    both = {name: [*(before.get(name) or ()), *(now.get(name) or ())] for name in ("answered_by", "fingerprints")}
+    return {name: list(dict.fromkeys(names)) for name, names in both.items() if names}
 
 
 def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -161,6 +167,8 @@ def continued(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     metrics = {**(old.get("metrics") or {}), **new["metrics"]}
     repeats = max(int(old.get("repeats", 1)), int(new.get("repeats", 1)))
     who: dict[str, Any] = {part: old[part] for part in ("judge", "embedder") if part in old and part not in asked(new)}
-    who |= {part: {**new[part], "parameters": (old.get(part) or new[part]).get("parameters", {})} for part in asked(old, new)}
+    for part in asked(old, new):
+        before = old.get(part) or new[part]
+        who[part] = {**new[part], "parameters": before.get("parameters", {}), **_seen(before, new[part])}
     manifest: dict[str, Any] = old | new | kept | who | {"metrics": metrics, "repeats": repeats}
     return {**manifest, "signature": signature(manifest)}

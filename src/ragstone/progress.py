@@ -30,6 +30,8 @@ class Counts:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    prompt_cut: int = 0
+    """Replies whose prompt the endpoint counted so short that it must have cut it."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Count one line of `replies.jsonl`."""
@@ -41,6 +43,7 @@ class Counts:
         self.retries += max(0, attempts - 1)
         self.rate_limits += line.get("rate_limits") or 0
         self.bad_replies += line.get("error") == "bad_reply"
+        self.prompt_cut += "prompt_cut" in (line.get("notes") or ())
         if line["kind"] == "cosine":
             return
         usage = line.get("usage")

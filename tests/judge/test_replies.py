@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.judge.replies import Completion, add_usage, read_completion, read_usage
+from ragstone.judge.replies import add_usage, read_completion, read_usage
 
 
 def choice(content: Any, finish: Any = "stop", **message: Any) -> dict[str, Any]:
@@ -40,7 +40,8 @@ def choice(content: Any, finish: Any = "stop", **message: Any) -> dict[str, Any]
     ],
 )
 def test_the_first_choice_is_read(data: dict[str, Any], text: str | None, word: str | None) -> None:
-    assert read_completion(data) == Completion(text, word, None)
+    read = read_completion(data)
+    assert (read.text, read.word, read.usage) == (text, word, None)
 
 
 def counts(prompt: int | None, completion: int | None, cached: int | None) -> dict[str, int | None]:

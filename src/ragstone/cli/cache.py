@@ -36,6 +36,7 @@ def command(
     from ragstone.config import load_config
     from ragstone.errors import ConfigError
     from ragstone.text import say
+    from ragstone.transport.memory import Memory
 
     said = language_of(ctx)
     if action not in ACTIONS:
@@ -46,12 +47,16 @@ def command(
     folder = cache_folder(settings)
     try:
         info = cache_file.look(folder) if action == "info" else cache_file.clear(folder)
+        memory = Memory(folder)
+        taught = memory.count() if action == "info" else memory.forget()
     except (sqlite3.Error, OSError) as bad:
         raise ConfigError(say("cache.unusable", said, path=folder, problem=bad)) from bad
     if json:
-        _print_json(info, settings)
+        _print_json(info, settings, taught)
+    elif action == "info":
+        print(_told(info, settings, said) + (say("cache.endpoints", said, n=taught) if taught else ""))
     else:
-        print(_told(info, settings, said) if action == "info" else say("cache.cleared", said, **_figures(info)))
+        print(say("cache.cleared", said, **_figures(info)) + (say("cache.forgotten", said, n=taught) if taught else ""))
 
 
 def _told(info: CacheInfo, settings: Config, lang: Language) -> str:
@@ -74,9 +79,9 @@ def _date(moment: float) -> str:
     return datetime.fromtimestamp(moment).astimezone().isoformat(" ", "minutes")
 
 
-def _print_json(info: CacheInfo, settings: Config) -> None:
+def _print_json(info: CacheInfo, settings: Config, taught: int) -> None:
     import orjson
 
     row = {"path": str(info.path), "exists": info.path.exists(), "replies": info.replies, "vectors": info.vectors}
-    row |= {"bytes": info.bytes, "most_bytes": int(settings.cache_mb * 1_000_000), "oldest_use": info.oldest}
+    row |= {"bytes": info.bytes, "most_bytes": int(settings.cache_mb * 1_000_000), "oldest_use": info.oldest, "endpoints": taught}
     print(orjson.dumps(row).decode())

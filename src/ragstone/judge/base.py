@@ -14,11 +14,18 @@ class Identity:
     endpoint: str
     """Base URL without credentials; "local" or "scripted" when nothing is called."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """Effective parameters: what is sent; under `dropped` what is not and why, under `added` what nobody had set and why."""
+    """Effective parameters: what is sent; under `dropped` what is not and why, under `changed` what has another value than asked for
+    and why, under `added` what nobody had set and why, under `largest_output` the longest reply in tokens where it is known."""
     notice: str | None = None
     """Key of a text to be shown with every number (the smoke-test notice of the local judge)."""
+    answered_by: list[str] | None = None
+    """The models that answered, as the endpoint names them."""
+    fingerprints: list[str] | None = None
+    """What the endpoint calls the state of its servers (`system_fingerprint`); a few of them."""
 
 
+NOT_SENT = frozenset({"dropped", "changed", "added", "largest_output"})
+"""Names among the effective parameters that tell of the others and are not sent."""
 NOBODY = "none"
 """Model and endpoint of the identity that stands for no judge and no embedder."""
 

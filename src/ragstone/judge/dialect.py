@@ -1,105 +1,36 @@
-"""What one endpoint and model accept: the shape of a request, and how a refusal changes it. No I/O."""
+"""What one endpoint and model accept: how a refusal changes the shape of a request, and what is remembered of it. No I/O."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-import orjson
-
-from ragstone.questions.base import Kind, Question
-from ragstone.resources import read_toml
+from ragstone.judge import refusals
+from ragstone.judge.lessons import Lesson
+from ragstone.judge.shape import FORMATS, LIMITS, Shape
+from ragstone.judge.thinking import is_switch, merged, thinking_switch, wants_thinking
+from ragstone.questions.base import Question
 from ragstone.transport.error_body import ApiError
 
-FORMATS = ("json_schema", "json_object")
-"""Reply formats, strictest first; with none left the reply is free text."""
-LIMITS = ("max_tokens", "max_completion_tokens")
 LARGER = 8192
 """Tokens asked for when a reply was cut and no limit is set."""
 RESERVED = ("messages", "model", "n", "stream")
 """Keys of the request that extra_body may not set."""
-_FORMAT_WORDS = r"response_?format|json_schema|json_object|json[ _]?mode|structured[ _]output|grammar|text\.format"
+UNUSABLE = 3
+"""So many questions answered without one of the keys asked for, and none with them, show that a reply format is not applied."""
+_FORMAT_WORDS = (
+    r"response_?format|json_schema|json_object|json[ _]?mode|json[ _](output|schema)|structured[ _-]?outputs?|\bgrammar\b|text\.format"
+    r"|word ?['\"‘“`]?json|json.{0,3}(字样|关键[词字]|模式|格式)"
+)
 _OPTIONAL = ("temperature", "top_p", "seed")
 
 
-def thinking_off(host: str, model: str) -> dict[str, Any]:
-    """Return what turns thinking off for a model of a known host; {} for all others."""
-    for row in read_toml("judge", "thinking.toml")["hosts"]:
-        if re.search(row["host"], host) and re.search(row.get("models", ""), model):
-            return dict(row["body"])
-    return {}
-
-
-def thinking_switch(error: ApiError) -> dict[str, Any]:
-    """Return the switch for thinking that a refusal demands to be off; {} if it names none."""
-    switches: list[dict[str, Any]] = read_toml("judge", "thinking.toml")["switches"]
-    return next((dict(row["body"]) for row in switches if error.mentions(row["demand"])), {})
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Everything of a request that is the same for all questions. Frozen: a refusal makes a new one."""
-
-    model: str
-    parameters: Mapping[str, Any]
-    """Top-level keys as sent, the length limit and the reply format left out."""
-    formats: tuple[str, ...] = FORMATS
-    limit_name: str = "max_tokens"
-    limit: int | None = None
-    _frames: dict[Any, tuple[bytes, bytes]] = field(default_factory=dict, compare=False, repr=False)
-
-    def format_for(self, kind: Kind) -> str | None:
-        """Return the strictest format still accepted; a kind without a schema cannot use json_schema."""
-        return next((f for f in self.formats if f != "json_schema" or kind.schema is not None), None)
-
-    def body(self, question: Question, limit: int | None = None) -> bytes:
-        """Return the request body; `limit` replaces the length limit, 0 leaves it out."""
-        wanted = self.limit if limit is None else limit
-        key = (question.kind.name, question.kind.version, question.prompt, wanted)
-        frame = self._frames.get(key)
-        if frame is None:
-            frame = self._frames[key] = self._frame(question, wanted)
-        return frame[0] + orjson.dumps(question.body.decode()) + frame[1]
-
-    def _frame(self, question: Question, limit: int | None) -> tuple[bytes, bytes]:
-        """The bytes before and after the user's text."""
-        rest: dict[str, Any] = dict(self.parameters)
-        if (name := self.format_for(question.kind)) is not None:
-            rest["response_format"] = _response_format(name, question.kind)
-        if limit:
-            rest[self.limit_name] = limit
-        head = b'{"model":' + orjson.dumps(self.model) + b',"messages":[{"role":"system","content":' + orjson.dumps(question.prompt)
-        tail = orjson.dumps(rest)[1:]
-        return head + b'},{"role":"user","content":', b"}]" + (b"," if rest else b"") + tail
-
-
-def _response_format(name: str, kind: Kind) -> dict[str, Any]:
-    if name != "json_schema":
-        return {"type": name}
-    strict = {"strict": True} if _closed(kind.schema) else {}
-    return {"type": name, "json_schema": {"name": kind.name, "schema": kind.schema, **strict}}
-
-
-def _closed(schema: Any) -> bool:
-    """True if strict mode would take the schema: in every object all keys are required and no other is allowed."""
-    if isinstance(schema, list):
-        return all(_closed(item) for item in schema)
-    if not isinstance(schema, dict):
-        return True
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        whole = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(properties)
-        return whole and all(_closed(p) for p in properties.values())
-    return schema.get("type") != "object" and all(_closed(v) for v in schema.values())
-
-
 class Dialect:
-    """The shape in use, and what was dropped from it and why.
+    """The shape in use, and the lessons that made it.
 
     Args:
         model: name of the model.
         parameters: what the settings ask for; None = not sent. A length limit stands under one of `LIMITS`.
-        extra: keys merged at the top level; they win.
+        extra: keys merged at the top level, object by object; they win, and keep every preset away if they turn thinking on.
         thinking: what turns thinking off, dropped again if refused.
         switch: whether a switch for thinking may be added when a refusal demands it.
     """
@@ -107,81 +38,208 @@ class Dialect:
     def __init__(
         self, model: str, parameters: Mapping[str, Any], extra: Mapping[str, Any], thinking: Mapping[str, Any], *, switch: bool = False
     ) -> None:
-        sent = {**{n: v for n, v in parameters.items() if v is not None}, **thinking, **extra}
+        on = wants_thinking(extra)
+        presets = {name: value for name, value in thinking.items() if not (on and is_switch(name))}
+        sent = merged({**{n: v for n, v in parameters.items() if v is not None}, **presets}, extra)
         limit_name = next((name for name in reversed(LIMITS) if name in sent), LIMITS[0])
         limit = sent.get(limit_name)
         for name in LIMITS:
             sent.pop(name, None)
         formats = () if "response_format" in sent else FORMATS
-        self._droppable = frozenset(_OPTIONAL) | (frozenset(thinking) - frozenset(extra))
+        self._presets = frozenset(presets) - frozenset(extra)
         self.shape = Shape(model, sent, formats, limit_name, limit)
-        self._switch = switch
-        self.dropped: dict[str, str] = {}
-        self.added: dict[str, str] = {}
+        self._wanted = limit
+        self._switch = switch and not on
+        self.lessons: list[Lesson] = []
+        """What was taught, in order."""
+        self.largest: int | None = None
+        """The longest reply the model gives, in tokens, as far as known."""
+        self._applied: set[str] = set()
+        """Reply formats that gave what was asked for at least once."""
+        self._unusable = 0
+
+    # ------------------------------------------------------------------ what is told
+    @property
+    def dropped(self) -> dict[str, str]:
+        """What is not sent, and why."""
+        return self._told("format", "drop", "rename")
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """What is sent with another value than asked for, and why."""
+        sent = {name: why for name, why in self._told("send").items() if name in self.shape.parameters}
+        capped = self._told("limit").get("largest_output") if self.shape.limit != self._wanted else None
+        return {**sent, self.shape.limit_name: capped} if capped and self.shape.limit else sent
+
+    @property
+    def added(self) -> dict[str, str]:
+        """What nobody had set, and why it is sent."""
+        return self._told("add")
+
+    def _told(self, *changes: str) -> dict[str, str]:
+        return {name: lesson.told for lesson in self.lessons if lesson.change in changes for name in lesson.name.split(", ")}
 
     @property
     def effective(self) -> dict[str, Any]:
-        """What is sent besides model and messages; under `dropped` what is not, under `added` what nobody had set, and why."""
+        """What is sent besides model and messages; under the names of `NOT_SENT` (judge/base.py) what was changed in it, and why."""
         shape = self.shape
         limit = {shape.limit_name: shape.limit} if shape.limit else {}
         formats = {} if "response_format" in shape.parameters else {"response_format": shape.formats[0] if shape.formats else "none"}
-        changes = {name: dict(why) for name, why in (("dropped", self.dropped), ("added", self.added)) if why}
-        return {**shape.parameters, **limit, **formats, **changes}
+        told = {"dropped": self.dropped, "changed": self.changed, "added": self.added, "largest_output": self.largest}
+        return {**shape.parameters, **limit, **formats, **{name: what for name, what in told.items() if what}}
+
+    # ------------------------------------------------------------------ what is taken in
+    def recall(self, lessons: Iterable[Lesson]) -> list[Lesson]:
+        """Take in what earlier runs were taught, as far as it means what is asked for now; return that."""
+        return [lesson for lesson in lessons if self._take(lesson)]
 
     def learn(self, error: ApiError, sent: Shape, question: Question, sure: bool) -> bool:
         """Change the shape after a refusal of `sent`; True if the same question should be asked again.
 
-        With `sure` only a parameter the error names is changed. Without, "not supported" alone costs the reply format.
+        With `sure` only what the error names is changed. Without, "not supported" alone costs a preset or the reply format.
         A request that met a refusal another one has already learned from is just asked again.
         """
-        named = sent.format_for(question.kind)
-        if named is not None and (error.mentions(_FORMAT_WORDS) if sure else error.unsupported):
-            return self._change(sent, error, named, formats=tuple(f for f in self.shape.formats if f != named))
-        if not sure:
-            return False
-        if sent.limit and (self.renames(error, sent) or self._drops_limit(error, sent)):
-            return True
-        for name in sent.parameters:
-            if name in self._droppable and error.refuses(name):
-                left = {n: v for n, v in self.shape.parameters.items() if n != name}
-                return self._change(sent, error, name, parameters=left)
-        return self._switch and self._adds(error, sent)
-
-    def _adds(self, error: ApiError, sent: Shape) -> bool:
-        """Add the switch for thinking that the error demands, unless it was sent and did not help."""
-        wanted = thinking_switch(error)
-        if not wanted or wanted.keys() & sent.parameters.keys():
-            return False
-        self.added |= dict.fromkeys(wanted.keys() - self.shape.parameters.keys(), _told(error))
-        self.shape = replace(self.shape, parameters={**wanted, **self.shape.parameters}, _frames={})
-        return True
+        lesson = self._named(error, sent, question) if sure else self._guessed(error, sent, question)
+        return lesson is not None and (self._take(lesson) or self.shape != sent)
 
     def renames(self, error: ApiError, sent: Shape) -> bool:
-        """Take the other name for the length limit if the error asks for it; once."""
+        """Take the other name for the length limit if the error asks for it."""
+        lesson = self._rename(error, sent)
+        return lesson is not None and (self._take(lesson) or self.shape != sent)
+
+    def caps(self, error: ApiError, limit: int) -> int | None:
+        """Return the largest limit that a refusal of `limit` names, and keep it in mind; None if it names none."""
+        most = refusals.largest_allowed(error, limit)
+        if most is not None:
+            self._take(Lesson("limit", "largest_output", _why(error), refused=limit, sent=most))
+        return most
+
+    def ends_at(self, tokens: int) -> None:
+        """Keep in mind that replies end after so many tokens whatever is asked for."""
+        if self.largest is None or tokens < self.largest:
+            self._take(Lesson("limit", "largest_output", f"replies end after {tokens} tokens whatever is asked for", sent=tokens))
+
+    def went_to(self, tokens: int) -> None:
+        """Take in how long a whole or cut reply was: what is longer than the largest shows that it was none."""
+        if self.largest is not None and tokens > self.largest:
+            self.lessons = [lesson for lesson in self.lessons if lesson.change != "limit"]
+            self.largest = None
+
+    def saw(self, sent: Shape, question: Question, text: str) -> bool:
+        """Take in a reply; True if it holds what its schema asks for first.
+
+        HTTP 200 proves nothing: a format under which not one of the first questions got a usable reply is not applied by the
+        endpoint. A question that is asked again counts once, and one usable reply settles it for good.
+        """
+        name = sent.format_for(question.kind)
+        if name in self._applied:
+            return True
+        usable = all(f'"{key}"' in text for key in (question.kind.schema or {}).get("required", ()))
+        if usable:
+            self._applied.add(name or "")
+        elif name is not None and "problem" not in question.input and sent.formats == self.shape.formats:
+            self._unusable += 1
+            if self._unusable >= UNUSABLE:
+                self._unusable = 0
+                self._take(Lesson("format", name, f"HTTP 200, but {UNUSABLE} replies without a key of the schema"))
+        return usable
+
+    # ------------------------------------------------------------------ what a refusal teaches
+    def _named(self, error: ApiError, sent: Shape, question: Question) -> Lesson | None:
+        if self._switch and (lesson := _switched(error, sent)):
+            return lesson
+        name = sent.format_for(question.kind)
+        if name is not None and error.mentions(_FORMAT_WORDS):
+            return Lesson("format", name, _why(error))
+        if sent.limit and (lesson := self._limited(error, sent, sent.limit)):
+            return lesson
+        named = [n for n in sent.parameters if n in (*_OPTIONAL, *self._presets, *self._recalled()) and error.refuses(n)]
+        if len(named) > 1 and refusals.not_both(error):
+            named = named[1:]
+        return _blamed(error, named[0], sent.parameters[named[0]]) if named else None
+
+    def _guessed(self, error: ApiError, sent: Shape, question: Question) -> Lesson | None:
+        if not error.unsupported:
+            return None
+        preset = next((name for name in sent.parameters if name in self._presets and is_switch(name)), None)
+        if preset is not None and error.mentions(r"think|reason|思考|推理"):
+            return Lesson("drop", preset, _why(error), refused=sent.parameters[preset])
+        name = sent.format_for(question.kind)
+        return None if name is None else Lesson("format", name, _why(error))
+
+    def _limited(self, error: ApiError, sent: Shape, limit: int) -> Lesson | None:
+        if (most := refusals.largest_allowed(error, limit)) is not None:
+            return Lesson("limit", "largest_output", _why(error), refused=limit, sent=most)
+        if lesson := self._rename(error, sent):
+            return lesson
+        if not error.refuses(sent.limit_name):
+            return None
+        return Lesson("drop", sent.limit_name, _why(error), refused=limit, scope="all" if refusals.altogether(error) else "value")
+
+    def _rename(self, error: ApiError, sent: Shape) -> Lesson | None:
         mine = sent.limit_name
         other = LIMITS[1 - LIMITS.index(mine)]
         blames = error.param == mine or error.mentions(
-            rf"(not? support|unsupported|instead|use)[^\n]*{other}|{mine}[^\n]*(not? support|unsupported)"
+            rf"(not? support|unsupported|instead|use|改用|请使用|换用)[^\n]*{other}|{mine}[^\n]*(not? support|unsupported|不支持)"
         )
-        if self.shape.limit_name != mine:
-            return blames
-        if not blames or mine in self.dropped or other in self.dropped or error.mentions("too (large|big)"):
+        if not blames or error.mentions("too (large|big)"):
+            return None
+        settled = any(n in LIMITS and not lesson.since for lesson in self.lessons for n in lesson.name.split(", "))
+        return None if settled and self.shape.limit_name == mine else Lesson("rename", mine, _why(error), sent=other)
+
+    def _recalled(self) -> Iterable[str]:
+        """Names of what was added because an earlier run had been taught so; the endpoint may have changed."""
+        return (name for lesson in self.lessons if lesson.change == "add" and lesson.since for name in lesson.name.split(", "))
+
+    # ------------------------------------------------------------------ what follows from a lesson
+    def _take(self, lesson: Lesson) -> bool:
+        """Change the shape as a lesson says, unless it means something else than is sent now; True if it changed anything."""
+        shape, largest = self._changed(lesson), lesson.sent if lesson.change == "limit" else self.largest
+        if shape is None or (shape == self.shape and largest == self.largest):
             return False
-        return self._change(sent, error, mine, limit_name=other)
+        self.shape, self.largest = replace(shape, _frames={}), largest
+        undone = lesson.name if lesson.change == "drop" else None
+        self.lessons = [old for old in self.lessons if not (lesson.same(old) or (old.change == "add" and old.name == undone))]
+        self.lessons.append(lesson)
+        return True
 
-    def _drops_limit(self, error: ApiError, sent: Shape) -> bool:
-        if not error.refuses(sent.limit_name):
-            return False
-        return self._change(sent, error, sent.limit_name, limit=None)
+    def _changed(self, lesson: Lesson) -> Shape | None:
+        shape, name = self.shape, lesson.name
+        match lesson.change:
+            case "format":
+                return replace(shape, formats=tuple(f for f in shape.formats if f != name))
+            case "rename":
+                return replace(shape, limit_name=lesson.sent) if shape.limit_name == name else None
+            case "add":
+                return replace(shape, parameters=merged(lesson.sent, shape.parameters)) if self._switch else None
+            case "limit":
+                most = lesson.sent if lesson.refused is not None and shape.limit and shape.limit > lesson.sent else shape.limit
+                return replace(shape, limit=most)
+            case "drop" if name in LIMITS:
+                return replace(shape, limit=None) if name == shape.limit_name and shape.limit and lesson.means(shape.limit) else None
+        if name not in shape.parameters or not lesson.means(shape.parameters[name]):
+            return None
+        rest = {n: v for n, v in shape.parameters.items() if n != name}
+        return replace(shape, parameters=rest if lesson.change == "drop" else {**shape.parameters, name: lesson.sent})
 
-    def _change(self, sent: Shape, error: ApiError, name: str, **changes: Any) -> bool:
-        changed = replace(self.shape, **changes, _frames={})
-        if changed != self.shape:
-            self.dropped[name] = _told(error)
-            self.shape = changed
-            return True
-        return self.shape != sent
+
+def _switched(error: ApiError, sent: Shape) -> Lesson | None:
+    """The switch for thinking that the error demands, unless it was sent and did not help."""
+    wanted = thinking_switch(error)
+    if not wanted or merged(wanted, sent.parameters) == sent.parameters:
+        return None
+    return Lesson("add", ", ".join(wanted), _why(error), sent=wanted)
 
 
-def _told(error: ApiError) -> str:
+def _blamed(error: ApiError, name: str, value: Any) -> Lesson:
+    """What a refusal of one parameter teaches: another value, or none."""
+    if name == "temperature" and isinstance(value, int | float):
+        if (other := refusals.other_temperature(error, value)) is not None:
+            return Lesson("send", name, _why(error), refused=value, sent=other)
+        if refusals.only_one(error):
+            return Lesson("drop", name, _why(error), refused=value, scope="all_but_one")
+    return Lesson("drop", name, _why(error), refused=value, scope="all" if refusals.altogether(error) else "value")
+
+
+def _why(error: ApiError) -> str:
     return f"HTTP {error.status}: {error.message[:200]}"

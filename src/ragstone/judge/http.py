@@ -1,35 +1,33 @@
 """A judge behind any OpenAI-compatible chat endpoint."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from ragstone.errors import ConfigError
 from ragstone.judge.base import Identity, RawReply
-from ragstone.judge.dialect import LARGER, RESERVED, Dialect, Shape, thinking_off
-from ragstone.judge.replies import add_usage, read_completion
+from ragstone.judge.chat import Chat, Desk, Recall
+from ragstone.judge.dialect import RESERVED, Dialect
+from ragstone.judge.pupil import Pupil
+from ragstone.judge.thinking import thinking_off
+from ragstone.judge.witness import Witness
 from ragstone.questions.base import Question
 from ragstone.text import say
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
-from ragstone.transport.error_body import ApiError
+from ragstone.transport.memory import Memory
 from ragstone.transport.retry import Backoff
-from ragstone.transport.wire import AGAIN, DONE, Sleep, Spared, Step, Tally, Wire
+from ragstone.transport.wire import Sleep, Wire
 from ragstone.types import Language
-
-STALE = 0.05
-"""Seconds after which it is worth looking again whether another run has been given the reply meanwhile."""
-
-Recall = Callable[[Question], Awaitable[RawReply | None]]
-"""Finds the reply that another run was given."""
 
 
 class HttpJudge:
     """Asks a model at an OpenAI-compatible endpoint; one pooled session, opened at the first question.
 
-    The reply format steps down from json_schema to json_object to free text where the endpoint refuses one; a refused
-    temperature, top_p, seed or length limit is dropped or renamed once. The same question is then asked again, and
-    `identity.parameters` tells what is sent, under `dropped` what is not, under `added` what was added. `n` is never sent.
+    The reply format steps down from json_schema to json_object to free text where the endpoint refuses one or does not apply it;
+    a refused temperature, top_p, seed or length limit is changed, renamed or dropped once. The same question is then asked
+    again, and `identity.parameters` tells what is sent, under `dropped` what is not, under `changed` what has another value,
+    under `added` what was added. What was learned is kept for the next judge, if there is a memory. `n` is never sent.
 
     Args:
         model: name of the model at the endpoint.
@@ -45,9 +43,10 @@ class HttpJudge:
         concurrency: most requests at once.
         thinking: `off` sends the off-switch to hosts known to have one, to others after a refusal that demands it; `auto` never.
         key_name: the setting that holds the key, for error texts.
-        lang: language of error texts; None = the screen's.
+        lang: language of error texts and notices; None = the screen's.
         backoff: waits between repeats.
         sleep: how to wait.
+        memory: what earlier runs were taught; None = nothing is remembered.
 
     Raises:
         ConfigError: the address holds a password or is none, or extra_body sets a key that is ours.
@@ -75,15 +74,20 @@ class HttpJudge:
         lang: Language | None = None,
         backoff: Backoff | None = None,
         sleep: Sleep = asyncio.sleep,
+        memory: Memory | None = None,
     ) -> None:
         endpoint = self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), JUDGE, lang)
         extra = dict(extra_body or {})
         if taken := [name for name in RESERVED if name in extra]:
             raise ConfigError(say("http.reserved", endpoint.lang, names=", ".join(taken)))
         settings = {"temperature": temperature, "top_p": top_p, "seed": seed, "max_tokens": max_tokens}
-        switch = thinking_off(endpoint.host, model) if thinking == "off" else {}
-        self._dialect = Dialect(model, settings, extra, switch, switch=thinking == "off")
-        self._shape: Shape | None = None
+        quiet = thinking == "off"
+        switch = thinking_off(endpoint.host, model, urlsplit(endpoint.url).port) if quiet else {}
+        dialect = Dialect(model, settings, extra, switch, switch=quiet)
+        pupil = Pupil(dialect, memory, (endpoint.url, model), self._tell)
+        self._desk = Desk(dialect, pupil, Witness(quiet=quiet, tell=self._tell), endpoint.scrub)
+        self._heard: Callable[[str], None] | None = None
+        self._state: tuple[Any, ...] | None = None
         self.requested: dict[str, Any] = {n: v for n, v in settings.items() if v is not None} | extra | {"thinking": thinking}
         """Parameters as the settings ask for them, whatever the endpoint takes: part of the reply cache's key."""
         self._wire = Wire(endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep)
@@ -93,18 +97,26 @@ class HttpJudge:
 
     @property
     def identity(self) -> Identity:
-        """Model, address, and the parameters in effect now; the same record until the endpoint teaches something."""
-        if self._shape is not self._dialect.shape:
-            self._shape = self._dialect.shape
-            self._identity = Identity(model=self._endpoint.model, endpoint=self._endpoint.url, parameters=self._dialect.effective)
+        """Model, address, the parameters in effect now, and who answered; the same record until something of it changes."""
+        seen, dialect = self._desk.witness, self._desk.dialect
+        state = (dialect.shape, dialect.largest, seen.models, seen.fingerprints)
+        if self._state is None or any(now is not before for now, before in zip(state, self._state, strict=True)):
+            self._state = state
+            seen_of_it: dict[str, Any] = {"answered_by": seen.models or None, "fingerprints": seen.fingerprints or None}
+            self._identity = Identity(self._endpoint.model, self._endpoint.url, dialect.effective, **seen_of_it)
         return self._identity
+
+    def hear(self, tell: Callable[[str], None]) -> None:
+        """Tell `tell`, from now on, what the endpoint teaches and what is strange about its replies; each thing once."""
+        self._heard = tell
 
     async def complete(self, question: Question, recall: Recall | None = None) -> RawReply:
         """Answer one question. `attempts`, `usage` and `rate_limits` cover all its requests, `latency_s` the last one.
 
         `recall` is asked once more for a reply of another run if the question had to wait for its turn.
         """
-        exchange = _Chat(question, self._dialect, recall)
+        self._desk.pupil.begin()
+        exchange = Chat(question, self._desk, recall)
         step = await self._wire.ask("chat/completions", exchange)
         if exchange.recalled is not None:
             return exchange.recalled
@@ -117,71 +129,14 @@ class HttpJudge:
             latency_s=tally.latency_s,
             attempts=tally.attempts,
             rate_limits=tally.rate_limits,
+            reasoning=None if exchange.reasoning is None else key.scrub(exchange.reasoning),
+            notes=exchange.notes,
         )
+
+    def _tell(self, name: str, **values: object) -> None:
+        if self._heard is not None:
+            self._heard(self._endpoint.say(name, **{word: self._endpoint.scrub(str(value)) for word, value in values.items()}))
 
     async def close(self) -> None:
         """Close the pooled connections."""
         await self._wire.close()
-
-
-class _Chat:
-    """One question on its way: which shape it was sent in, and its second chances."""
-
-    __slots__ = ("_dialect", "_empty", "_limit", "_looked", "_question", "_recall", "_sent", "recalled", "spared", "tally", "text", "usage")
-
-    def __init__(self, question: Question, dialect: Dialect, recall: Recall | None) -> None:
-        self._recall, self._looked = recall, time.monotonic()
-        self.spared: Spared = self._spared if recall else None
-        self.recalled: RawReply | None = None
-        self._question, self._dialect = question, dialect
-        self._sent: Shape = dialect.shape
-        self._limit: int | None = None
-        """A limit of this question alone, after its reply was cut; 0 = none."""
-        self._empty = False
-        self.tally = Tally()
-        self.text: str | None = None
-        self.usage: dict[str, Any] | None = None
-
-    async def _spared(self) -> bool:
-        if self._recall is not None and time.monotonic() - self._looked > STALE:
-            self.recalled = await self._recall(self._question)
-            self._looked = time.monotonic()
-        return self.recalled is not None
-
-    def body(self) -> bytes:
-        self._sent = self._dialect.shape
-        return self._sent.body(self._question, self._limit)
-
-    def known(self, data: dict[str, Any]) -> bool:
-        return "choices" in data
-
-    def read(self, data: dict[str, Any]) -> Step:
-        completion = read_completion(data)
-        self.usage = add_usage(self.usage, completion.usage)
-        if completion.word is None:
-            self.text = completion.text
-            return DONE
-        if completion.word == "truncated":
-            return self._enlarge()
-        if completion.word == "blocked" or self._empty:
-            return Step("fail", completion.word)
-        self._empty = True
-        return AGAIN
-
-    def _enlarge(self) -> Step:
-        if self._limit is not None:
-            return Step("fail", "truncated")
-        self._limit = 4 * self._sent.limit if self._sent.limit else LARGER
-        return AGAIN
-
-    def refused(self, error: ApiError, sure: bool) -> Step | None:
-        if self._limit:
-            return self._larger_refused(error)
-        return AGAIN if self._dialect.learn(error, self._sent, self._question, sure) else None
-
-    def _larger_refused(self, error: ApiError) -> Step:
-        if self._dialect.renames(error, self._sent):
-            return AGAIN
-        self._limit = 0
-        # Without a limit of its own the question has already been asked, and cut.
-        return AGAIN if self._sent.limit else Step("fail", "truncated", error.message)

@@ -3,10 +3,25 @@
 from dataclasses import dataclass
 from typing import Any
 
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "max_length"})
-_BLOCKED = frozenset({"content_filter", "sensitive", "safety", "prohibited_content", "recitation"})
-_BROKEN = frozenset({"network_error", "insufficient_system_resource", "error"})
+_CUT = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "max_length", "token_limit"}
+    | {"model_context_window_exceeded", "context_length_exceeded"}
+)
+_BLOCKED = frozenset(
+    {"content_filter", "content_filtered", "sensitive", "safety", "prohibited_content", "recitation", "blocklist", "spii", "refusal"}
+    | {"guardrail_intervened", "moderation", "content_moderation"}
+)
+_BROKEN = frozenset({"network_error", "insufficient_system_resource", "error", "abort", "aborted", "internal_error", "timeout"})
 _THOUGHT = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+"""Where a message keeps what the model thought; the first that holds something is taken, the same may stand in several."""
+_SAID = ("text", "thinking", "summary", "reasoning", "content", "reasoning_content")
+
+LONGEST = 400
+"""Characters of an endpoint's words about an ending that are kept."""
+MOST_PARTS = 1000
+"""Parts of a thought that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +32,10 @@ class Completion:
     word: str | None = None
     """truncated, blocked, empty_reply, server_error (the model broke off) or bad_reply (no chat completion)."""
     usage: dict[str, Any] | None = None
+    reasoning: str | None = None
+    """What the model thought, where the endpoint keeps that apart from the reply."""
+    ending: str | None = None
+    """What the endpoint said of the ending, where the reply cannot be used: the finish word, or the words of a refusal."""
 
 
 def read_completion(data: dict[str, Any]) -> Completion:
@@ -30,7 +49,33 @@ def read_completion(data: dict[str, Any]) -> Completion:
     message = message if isinstance(message, dict) else {}
     text = _text(message.get("content"))
     word = _ending(choice.get("finish_reason"), message, text)
-    return Completion(None if word else text, word, usage)
+    ending = _said_of(choice.get("finish_reason"), message) if word in ("blocked", "server_error") else None
+    return Completion(None if word else text, word, usage, _thoughts(message) or None, ending)
+
+
+def _said_of(finish: Any, message: dict[str, Any]) -> str | None:
+    refusal = message.get("refusal")
+    if refusal and isinstance(refusal, str):
+        return _text(refusal)[:LONGEST]
+    return f"finish_reason {_text(finish)[:LONGEST]}" if finish and isinstance(finish, str) else None
+
+
+def _thoughts(message: dict[str, Any]) -> str:
+    for name in _THOUGHTS:
+        if (held := message.get(name)) and (thought := _thought(held)):
+            return thought
+    parts = message.get("content")
+    thoughts = [part for part in parts if isinstance(part, dict) and part.get("type") in _THOUGHT] if isinstance(parts, list) else []
+    return _thought(thoughts)
+
+
+def _thought(held: Any) -> str:
+    """The words of a thought: a text, an object that holds one, or a list of such."""
+    if isinstance(held, list):
+        return "\n".join(filter(None, map(_thought, held[:MOST_PARTS])))
+    if isinstance(held, dict):
+        return next((words for name in _SAID if isinstance(held.get(name), str | list) and (words := _thought(held[name]))), "")
+    return _text(held).strip()
 
 
 def _ending(finish: Any, message: dict[str, Any], text: str) -> str | None:
@@ -72,7 +117,7 @@ def read_usage(usage: Any) -> dict[str, Any] | None:
     told = {
         "prompt_tokens": _count(usage.get("prompt_tokens"), usage.get("input_tokens")),
         "completion_tokens": _count(usage.get("completion_tokens"), usage.get("output_tokens")),
-        "cached_tokens": _count(details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens")),
+        "cached_tokens": _count(details.get("cached_tokens"), *(usage.get(name) for name in _CACHED)),
     }
     return told if any(v is not None for v in told.values()) else None
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ragstone.config.model import JudgeSettings
     from ragstone.embed.base import Embedder
     from ragstone.judge.base import Judge
+    from ragstone.transport.memory import Memory
     from ragstone.types import Language
 
 GROUP = "ragstone.judges"
@@ -27,6 +28,7 @@ def make_judge(
     environ: Mapping[str, str],
     lang: Language | None = None,
     embedder: Embedder | None = None,
+    memory: Memory | None = None,
 ) -> Judge:
     """Return the judge the settings name; nothing is sent yet.
 
@@ -36,6 +38,7 @@ def make_judge(
         environ: where keys and OPENAI_BASE_URL are looked up.
         lang: language of error texts; None = the screen's.
         embedder: the run's embedder; the local judge shares it if it is the bundled one, so that the model is loaded once.
+        memory: what earlier runs were taught by endpoints; None = nothing is remembered.
 
     Raises:
         ConfigError: no model, no address, a named key variable that is empty, or a bad address.
@@ -56,10 +59,10 @@ def make_judge(
     outside: Callable[..., Judge] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, concurrency=concurrency, environ=environ)
-    return _http_judge(settings, concurrency, environ, lang)
+    return _http_judge(settings, concurrency, environ, lang, memory)
 
 
-def _http_judge(settings: JudgeSettings, concurrency: int, environ: Mapping[str, str], lang: Language) -> Judge:
+def _http_judge(settings: JudgeSettings, concurrency: int, environ: Mapping[str, str], lang: Language, memory: Memory | None) -> Judge:
     from ragstone.judge.http import HttpJudge
 
     base_url = judge_url(settings, environ)
@@ -81,6 +84,7 @@ def _http_judge(settings: JudgeSettings, concurrency: int, environ: Mapping[str,
         thinking=settings.thinking,
         key_name=key_name,
         lang=lang,
+        memory=memory,
     )
 
 

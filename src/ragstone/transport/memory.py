@@ -43,6 +43,16 @@ class Memory:
         with suppress(OSError):
             self._write(orjson.dumps(known, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 
+    def count(self) -> int:
+        """Return of how many models at endpoints something is known."""
+        return sum(isinstance(held, dict) and self._fresh(held) for held in self._all().values())
+
+    def forget(self) -> int:
+        """Forget everything and return of how many models at endpoints something was known; raises OSError if it cannot."""
+        known = self.count()
+        self._path.unlink(missing_ok=True)
+        return known
+
     def _fresh(self, facts: Facts) -> bool:
         at = facts.get("at")
         return isinstance(at, int | float) and 0 <= self._now() - at < DAYS * 86400
