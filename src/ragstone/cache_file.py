@@ -179,7 +179,7 @@ def clear(folder: Path) -> CacheInfo:
 def _make_private(folder: Path, path: Path) -> None:
     """Company text is for its owner's eyes: the folder 0700 if it is the cache's own, the file 0600."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if all(inside.name.startswith(NAME) for inside in folder.iterdir()) and folder.stat().st_mode & 0o077:
+    if all(inside.name.startswith((NAME, "dialects.json")) for inside in folder.iterdir()) and folder.stat().st_mode & 0o077:
         with contextlib.suppress(PermissionError):  # another's folder that this user may write in: the file is private all the same
             folder.chmod(0o700)
     # Closing a file that SQLite has open elsewhere in this process would drop SQLite's locks on it (POSIX), so only a new one is touched.

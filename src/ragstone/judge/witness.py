@@ -79,7 +79,9 @@ class Witness:
         if counted >= expected or expected <= SHORT:
             self._calibrate(question, counted, expected)
             return None
-        expected *= min(1.0, self._rates.get(question.language, 1.0))
+        if (rate := self._rates.get(question.language, 1.0)) < FAR_BELOW:
+            return None  # it counts something else than tokens of the prompt
+        expected *= rate
         if expected >= SURELY * counted and _full(counted):
             self._once("prompt_cut_window", counted=counted, expected=round(expected))
             return "window"

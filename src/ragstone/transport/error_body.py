@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -20,12 +20,13 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _BLOCKED = _any(
-    r"content_?filter|content (management )?polic|content_policy|data_?inspection|inappropriate|moderation|\bflagged\b",
-    r"responsibleaipolicy|prohibited_content|safety (system|filter|polic)|new_sensitive|sensitive (content|word|info)",
-    r"敏感|违规|不当内容|内容安全|内容审核",
+    r"content[_ -]?filter|content (management )?polic|content_?policy|data_?inspection|inappropriate|moderation|\bflagged\b",
+    r"responsibleaipolicy|prohibited[_ ]content|safety (system|filter|polic|setting)|new_sensitive|sensitive[_ ]?(content|word|info)",
+    r"content exists risk|risk[_ ]?(control|detection)|considered high risk|usage polic|unsafe content|illegal ?detected|illegal content",
+    r"敏感|违规|违禁|不当内容|不合规|不安全内容|内容安全|内容审核|安全审核|审核(未|不)通过|未通过.{0,6}审核|风控|风险控制|涉政|涉黄",
 )
 _TOO_LONG = _any(
-    r"context_length|context (length|window|size)|maximum context|exceed_context|(prompt|input|text|request) (is )?too (long|large)",
+    r"context_length|context ?(length|window|size)|maximum context|exceed_context|(prompt|input|text|request) (is )?too (long|large)",
     r"too many (input |prompt )?tokens|range of input length|reduce the length|string_above_max|entity too large|payload too large",
     r"(input|prompt|sequence|tokens?)\b[^.\n]{0,60}\b(exceed|longer than|maximum)|(less|fewer|more) than \d+ tokens",
     r"(exceed|maximum|max)[^.\n]{0,40}(input|prompt|sequence|token)[^.\n]{0,20}(length|limit|count)",
@@ -33,14 +34,18 @@ _TOO_LONG = _any(
 )
 _BALANCE = _any(
     r"insufficient[_ -](user[_ -])?(quota|balance|credit|fund)|exceeded_current_quota|billing_(hard|not)|arrear|overdue",
-    r"out of credit|余额|欠费",
+    r"balance (is )?(insufficient|not enough|too low|exhausted)|out of (credit|balance)|ChargeResourceExhaust",
+    r"余额|欠费|额度(不足|已用[尽完])",
 )
 _KEY = _any(
     r"(invalid|incorrect|missing|expired|wrong)[_ ](api|access)[_ -]?key|api[_ ]?key[_ ](not[_ ]valid|invalid|expired|not found)",
-    r"invalid_authentication|unauthori[sz]ed|authentication (fail|error)|login fail|无效的?\s*(令牌|密钥|api.?key)|身份验证|鉴权",
+    r"invalid_authentication|authfailure|unauthori[sz]ed|authentication (fail|error)|AuthenticationError|login fail",
+    r"无效的?\s*(令牌|密钥|api.?key)|身份验证|鉴权",
 )
-_RATE = _any(r"rate.?limit|too many requests|\b(rpm|tpm|qps)\b|throttl|频率|频繁|限流|并发")
-_OVERLOADED = _any(r"overload|temporarily unavailable|(server|system|service) (is )?(too )?busy|loading model|繁忙|过载")
+_RATE = _any(r"rate.?limit|too many requests|request_?limit_?exceeded|\b(rpm|tpm|qps)\b|throttl|频率|频繁|限流|并发|速率")
+_OVERLOADED = _any(
+    r"overload|EngineServerLimitExceeded|temporarily unavailable|(server|system|service) (is )?(too )?busy|loading model|繁忙|过载"
+)
 _MODEL = _any(
     r"model[_ ]not[_ ](found|exist)|unknown model|invalid model|unsupported model|no such model|模型.{0,20}(不存在|未找到|无效|不支持)",
     r"\bmodel\b[^.\n]{0,80}(not exist|not found|no such|unknown|is not supported|not available|no access)",
@@ -48,7 +53,7 @@ _MODEL = _any(
 _REFUSED = _any(
     r"not? support|n't support|unsupported|unavailable|not available|invalid|unknown|unrecognized|unexpected|not permitted|not allowed",
     r"must |should |only |range|too (large|big|high|many|small)|deprecat|forbidden|extra |deserialize|cannot|exceed|greater|less than",
-    r"不支持|无效|非法|错误|范围|必须|不允许|不能",
+    r"refused|rejected|not accept|malformed|不支持|无效|非法|错误|有误|范围|必须|不允许|不能|不可|不合法|不正确|不接受|超[出过]|仅支持|只能|应[为该在小大]|大于|小于",
 )
 _MEANT = (
     (_BALANCE, 402),
@@ -61,6 +66,45 @@ _MEANT = (
     (_REFUSED, 400),
 )
 """What the words of an error under HTTP 200 mean; first hit wins."""
+_BASE_RESP = {
+    code: status
+    for status, codes in {
+        400: (1026, 1027, 1042, 2013),
+        401: (1004, 2049),
+        402: (1008, 2056),
+        429: (1002, 1039, 1041),
+        500: (1000, 1013, 1024),
+        503: (1033,),
+        504: (1001,),
+    }.items()
+    for code in codes
+}
+"""What MiniMax's codes mean, which stand in `base_resp` under HTTP 200."""
+_BLOCKED_CODES = {"1301", "1026", "1027"}
+"""Codes of content moderation: GLM's, and MiniMax's for the prompt and for the reply."""
+_TOO_LONG_CODES = {"1261"}
+"""Code of GLM for a prompt that is too long."""
+_GLM = {
+    code: status
+    for status, codes in {
+        400: (1210, 1212, 1213, 1214, 1215, 1261, 1301),
+        401: (1000, 1001, 1002, 1003, 1004),
+        402: (1113,),
+        403: (1220,),
+        404: (1211,),
+        429: (1302, 1303, 1304, 1305, 1308),
+        500: (1234,),
+        503: (1312,),
+    }.items()
+    for code in codes
+}
+"""What GLM's codes mean, which are texts of four digits in `error.code`."""
+_HELD = re.compile(
+    r"(?:try again|retry|wait|reset)\D{0,24}?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|secs?|seconds?|m\b|min(?:ute)?s?)"
+    r"|(\d+(?:\.\d+)?)\s*(毫秒|秒|分钟)(?:之?后|再)",
+    re.IGNORECASE,
+)
+_UNITS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "s": 1.0, "se": 1.0, "毫秒": 0.001, "秒": 1.0, "分钟": 60.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +117,8 @@ class ApiError:
     """Code and type words, joined."""
     param: str = ""
     """The parameter the endpoint blames, if it names one in a field."""
+    after: float | None = None
+    """Seconds the endpoint wants to be left alone, as far as its body tells; a header may tell, too."""
 
     @property
     def _said(self) -> str:
@@ -81,17 +127,18 @@ class ApiError:
     @property
     def blocked(self) -> bool:
         """True if content moderation stopped the request."""
-        return "1301" in self.code.split() or bool(_BLOCKED.search(self._said))
+        return not _BLOCKED_CODES.isdisjoint(self.code.split()) or bool(_BLOCKED.search(self._said))
 
     @property
     def too_long(self) -> bool:
         """True if the request is longer than the model or the server takes."""
-        return self.status in (413, 414) or bool(_TOO_LONG.search(self._said))
+        return self.status in (413, 414) or self.too_long_by_code or bool(_TOO_LONG.search(self._said))
 
     @property
     def too_long_by_code(self) -> bool:
         """True if a code word says so, or the words of llama.cpp; some servers use a 5xx status for it."""
-        return bool(re.search(r"exceed_context|context_length", self.code)) or "too large to process" in self.message
+        coded = not _TOO_LONG_CODES.isdisjoint(self.code.split()) or bool(re.search(r"exceed_context|context_length", self.code))
+        return coded or "too large to process" in self.message
 
     @property
     def balance(self) -> bool:
@@ -145,8 +192,9 @@ def holds_error(data: dict[str, Any]) -> bool:
     base = data.get("base_resp")
     if data.get("error") or data.get("errors") or (isinstance(base, dict) and base.get("status_code") not in (None, 0, "0")):
         return True
-    if isinstance(data.get("choices"), list) or isinstance(data.get("data"), list):
-        return False
+    choices = data.get("choices")
+    if isinstance(choices, list) or isinstance(data.get("data"), list):
+        return bool(choices and isinstance(choices, list) and isinstance(choices[0], dict) and choices[0].get("error"))
     return data.get("object") == "error" or any(data.get(name) for name in (*_TEXTS, "code", "error_code"))
 
 
@@ -159,8 +207,10 @@ def read_error(status: int, raw: bytes, data: Any, scrub: Callable[[str], str] =
     text = scrub(next((t for name in _TEXTS if (t := _text(fields.get(name)))), "") or _start(raw, scrub))
     code = " ".join(str(fields[name]) for name in _WORDS if isinstance(fields.get(name), str | int))
     param = fields.get("param")
-    error = ApiError(status, text[:LONGEST], code, param if isinstance(param, str) else "")
-    return error if status >= 300 else ApiError(_meant(error), error.message, error.code, error.param)
+    error = ApiError(status, text[:LONGEST], code, param if isinstance(param, str) else "", _after(fields, text))
+    return (
+        error if status >= 300 else replace(error, status=_meant(error, isinstance(data, dict) and isinstance(data.get("base_resp"), dict)))
+    )
 
 
 def _innermost(data: dict[str, Any]) -> dict[str, Any]:
@@ -171,7 +221,33 @@ def _innermost(data: dict[str, Any]) -> dict[str, Any]:
             return _innermost(inner)
         if isinstance(inner, str) and inner:
             return {"message": inner, **data}
-    return data
+    choices = data.get("choices")  # a choice of an otherwise whole completion may be an error
+    return _innermost(choices[0]) if isinstance(choices, list) and choices and isinstance(choices[0], dict) else data
+
+
+def _after(fields: dict[str, Any], text: str) -> float | None:
+    """The wait a body demands: in a field of its own, among headers that a router passes on, or in words."""
+    metadata = fields.get("metadata")
+    for held in (fields, metadata, metadata.get("headers") if isinstance(metadata, dict) else None):
+        for name, value in held.items() if isinstance(held, dict) else ():
+            unit = _WAITS.get(str(name).lower().replace("-", "_"))
+            if unit is not None and (seconds := _seconds(value, unit)) is not None:
+                return seconds
+    if (said := _HELD.search(text)) is None:
+        return None
+    number, word = (said[1], said[2].lower()) if said[1] else (said[3], said[4])
+    return float(number) * (_UNITS.get(word) or _UNITS.get(word[:2]) or 1.0)
+
+
+_WAITS = {"retry_after": 1.0, "retry_after_seconds": 1.0, "retry_after_ms": 0.001}
+
+
+def _seconds(value: Any, unit: float) -> float | None:
+    try:
+        seconds = float(value) * unit
+    except (TypeError, ValueError):
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _text(value: Any) -> str:
@@ -200,9 +276,12 @@ def _start(raw: bytes, scrub: Callable[[str], str]) -> str:
     return " ".join(text.split())
 
 
-def _meant(error: ApiError) -> int:
-    number = next((int(w) for w in error.code.split() if w.isdigit() and 400 <= int(w) < 600), None)
-    if number is not None:
-        return number
+def _meant(error: ApiError, base_resp: bool) -> int:
+    for word in error.code.split():
+        if not (word.isascii() and word.isdigit()):
+            continue
+        known = (_BASE_RESP if base_resp else _GLM).get(int(word), int(word))
+        if 400 <= known < 600:
+            return 400 if known == 429 and error.too_long else known
     said = f"{error.code} {error.message}"
     return next((status for words, status in _MEANT if words.search(said)), 500)

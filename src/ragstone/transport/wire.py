@@ -239,7 +239,7 @@ class Wire:
         page = is_page(answer.raw)
         word = "bad_gateway" if page and error.status >= 500 else _WORDS.get(error.status, "server_error")
         word = "bad_gateway" if 520 <= error.status < 530 else word
-        return Step("wait", word, self._page(answer) if page else error.message, retry_after(answer.headers))
+        return Step("wait", word, self._page(answer) if page else error.message, _longer(retry_after(answer.headers), error.after))
 
     def _refused(self, error: ApiError, exchange: Exchange) -> Step:
         """A refusal: cured by changing the request, or this request's own, or the whole run's."""
@@ -285,6 +285,11 @@ class Wire:
 
     def _words(self, error: BaseException) -> str:
         return self.endpoint.scrub(f"{type(error).__name__}: {error}".rstrip(": "))
+
+
+def _longer(*waits: float | None) -> float | None:
+    """The wait of a header or of the body: what both tell, the longer."""
+    return max((wait for wait in waits if wait is not None), default=None)
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
