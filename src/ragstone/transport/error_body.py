@@ -53,8 +53,10 @@ _MODEL = _any(
 _REFUSED = _any(
     r"not? support|n't support|unsupported|unavailable|not available|invalid|unknown|unrecognized|unexpected|not permitted|not allowed",
     r"must |should |only |range|too (large|big|high|many|small)|deprecat|forbidden|extra |deserialize|cannot|exceed|greater|less than",
-    r"refused|rejected|not accept|malformed|不支持|无效|非法|错误|有误|范围|必须|不允许|不能|不可|不合法|不正确|不接受|超[出过]|仅支持|只能|应[为该在小大]|大于|小于",
+    r"不支持|无效|非法|错误|范围|必须|不允许|不能",
 )
+_BLAMED = _any(r"refused|rejected|not accept|malformed", r"有误|不可|不合法|不正确|不接受|超[出过]|仅支持|只能|应[为该在小大]|大于|小于")
+"""More words of a refusal, which mean one only beside the name of a parameter."""
 _MEANT = (
     (_BALANCE, 402),
     (_KEY, 401),
@@ -168,7 +170,9 @@ class ApiError:
         """True if the error blames the request parameter `name`."""
         if self.param == name or self.param.startswith(f"{name}."):
             return True
-        return self.mentions(rf"(?<![\w-]){re.escape(name)}(?![\w-])") and bool(_REFUSED.search(self._said))
+        if not self.mentions(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])"):
+            return False
+        return bool(_REFUSED.search(self._said) or _BLAMED.search(self._said))
 
 
 def read_json(raw: bytes) -> Any:
