@@ -24,6 +24,7 @@ from ragstone.cache_file import NAME, look
 from ragstone.cached import CachedEmbedder
 from ragstone.judge.base import Identity
 from ragstone.replay import replay
+from ragstone.transport.memory import FILE
 
 GOLD = Path(str(files("ragstone").joinpath("gold")))
 TRUTH = orjson.loads((GOLD / "truth.json").read_bytes())
@@ -242,9 +243,11 @@ def test_the_manifest_tells_the_parameters_the_cached_replies_were_had_with(serv
 
 def test_replies_of_two_kinds_of_parameters_are_both_told(server, tmp_path):
     server.instead = refuse_temperature
-    evaluate(server, tmp_path / "a", SOME[:1])
+    cache = tmp_path / "c"
+    evaluate(server, tmp_path / "a", SOME[:1], cache=str(cache))
     server.instead = lambda body: None
-    evaluate(server, tmp_path / "b", SOME[:2])
+    (cache / FILE).unlink()  # the endpoint has learned to take it, and the memory of that has run out
+    evaluate(server, tmp_path / "b", SOME[:2], cache=str(cache))
     parameters = ragstone.load(tmp_path / "b").manifest["judge"]["parameters"]
     assert parameters["temperature"] == 0
     assert ["temperature" in other["dropped"] for other in parameters["also"]] == [True]

@@ -83,9 +83,12 @@ class Chat:
         if cut is not None:
             self.notes = (CUT,)
         usable = completion.text is not None and desk.dialect.saw(self._sent, self._question, completion.text)
-        step = Step("fail", "too_long") if cut == "window" else self._step(completion)
         desk.pupil.settle(usable)
-        return step
+        if cut == "window":
+            return Step("fail", "too_long")
+        if completion.text is not None and not usable and self._sent.formats != desk.dialect.shape.formats:
+            return AGAIN  # spoiled by a format that has been given up
+        return self._step(completion)
 
     def _step(self, completion: Completion) -> Step:
         word = completion.word

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from ragstone.judge import refusals
 from ragstone.judge.lessons import Lesson
 from ragstone.judge.shape import FORMATS, LIMITS, Shape
@@ -56,7 +58,8 @@ class Dialect:
         """The longest reply the model gives, in tokens, as far as known."""
         self._applied: set[str] = set()
         """Reply formats that gave what was asked for at least once."""
-        self._unusable = 0
+        self._unusable: set[bytes] = set()
+        """Questions that got no usable reply in the format asked for now."""
 
     # ------------------------------------------------------------------ what is told
     @property
@@ -137,11 +140,11 @@ class Dialect:
         usable = all(f'"{key}"' in text for key in (question.kind.schema or {}).get("required", ()))
         if usable:
             self._applied.add(name or "")
-        elif name is not None and "problem" not in question.input and sent.formats == self.shape.formats:
-            self._unusable += 1
-            if self._unusable >= UNUSABLE:
-                self._unusable = 0
-                self._take(Lesson("format", name, f"HTTP 200, but {UNUSABLE} replies without a key of the schema"))
+        elif name is not None and sent.formats == self.shape.formats:
+            self._unusable.add(_origin(question))
+            if len(self._unusable) >= UNUSABLE:
+                self._unusable.clear()
+                self._take(Lesson("format", name, f"HTTP 200, but {UNUSABLE} questions got replies without the keys asked for"))
         return usable
 
     # ------------------------------------------------------------------ what a refusal teaches
@@ -221,6 +224,12 @@ class Dialect:
             return None
         rest = {n: v for n, v in shape.parameters.items() if n != name}
         return replace(shape, parameters=rest if lesson.change == "drop" else {**shape.parameters, name: lesson.sent})
+
+
+def _origin(question: Question) -> bytes:
+    """What is asked, whether for the first time or once more."""
+    asked = {name: value for name, value in question.input.items() if name not in ("previous_reply", "problem")}
+    return question.kind.name.encode() + orjson.dumps(asked)
 
 
 def _switched(error: ApiError, sent: Shape) -> Lesson | None:

@@ -66,7 +66,7 @@ def other_temperature(error: ApiError, sent: float) -> float | None:
 
     Only a refused 0 has a near neighbour: the least value named, or 0.01 where more than 0 is wanted.
     """
-    if sent != 0 or only_one(error):
+    if sent != 0 or only_one(error) or altogether(error):
         return None
     if found := _LEAST.search(error.message):
         return float(found[1])
