@@ -96,3 +96,17 @@ def test_other_metrics_add_to_a_run_and_the_same_one_may_not_change() -> None:
 def test_what_an_old_manifest_does_not_say_is_no_difference() -> None:
     assert differences({}, fresh(setup())) == []
     assert differences({"judge": {"model": "deepseek-chat"}}, fresh(setup())) == []
+
+
+def test_who_answered_is_kept_over_the_sessions_of_a_run() -> None:
+    def answered(*models: str) -> Identity:
+        return Identity(
+            JUDGE.model, JUDGE.endpoint, JUDGE.parameters, answered_by=list(models) or None, fingerprints=["fp_1"] if models else None
+        )
+
+    first = finished(fresh(setup()), setup(answered("a", "b")))
+    assert (first["judge"]["answered_by"], first["judge"]["fingerprints"]) == (["a", "b"], ["fp_1"])
+    again = continued(first, fresh(setup(answered())))
+    assert finished(again, setup(answered("b", "c")))["judge"]["answered_by"] == ["a", "b", "c"]
+    assert finished(again, setup(answered()))["judge"]["answered_by"] == ["a", "b"]
+    assert "answered_by" not in finished(fresh(setup()), setup())["judge"]

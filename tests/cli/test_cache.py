@@ -7,6 +7,7 @@ import pytest
 
 from ragstone.cache_file import NAME, CacheFile
 from ragstone.cli.app import run
+from ragstone.transport.memory import FILE, Memory
 
 
 @pytest.fixture
@@ -75,3 +76,20 @@ def test_a_file_that_is_no_cache_is_told_and_cleared(tmp_path, capsys, lang):
     assert f'ragstone cache clear --cache "{tmp_path}"' in capsys.readouterr().err  # never the user's own, which is whole
     assert run(["cache", "clear", "--cache", str(tmp_path)], "en", {}) == 0
     assert run(["cache", "info", "--cache", str(tmp_path)], "en", {}) == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "known", "gone"), [("en", "remembered: 2", "forgotten: 2"), ("zh", "要求的接口：2", "清除其要求的接口：2")]
+)
+def test_what_endpoints_taught_is_counted_and_forgotten(filled, capsys, lang, known, gone):
+    Memory(filled).keep("http://127.0.0.1/v1", "m", {"a": 1})
+    Memory(filled).keep("http://127.0.0.1/v1", "e", {"a": 1})
+    assert run(["cache", "info", "--cache", "c"], lang, {}) == 0
+    assert known in capsys.readouterr().out
+    assert run(["cache", "--cache", "c", "--json"], lang, {}) == 0
+    assert json.loads(capsys.readouterr().out)["endpoints"] == 2
+    assert run(["cache", "clear", "--cache", "c"], lang, {}) == 0
+    assert gone in capsys.readouterr().out
+    assert not (filled / FILE).exists()
+    assert run(["cache", "info", "--cache", "c"], lang, {}) == 0
+    assert known[:4] not in capsys.readouterr().out

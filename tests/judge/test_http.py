@@ -443,6 +443,22 @@ async def test_extra_body_stands_at_the_top_level() -> None:
     assert asked.identity.parameters["top_k"] == 1
 
 
+@pytest.mark.parametrize(
+    ("url", "model", "sent"),
+    [
+        ("https://api.minimaxi.com/v1", "MiniMax-M2", {"reasoning_split": True}),
+        ("https://api.hunyuan.cloud.tencent.com/v1", "hunyuan-lite", {"enable_enhancement": False}),
+        ("http://localhost:11434/v1", "qwen3:8b", {"reasoning_effort": "none"}),
+        ("http://localhost:8000/v1", "qwen3", {}),
+    ],
+)
+def test_what_a_host_needs_stands_at_the_top_level(url: str, model: str, sent: dict[str, Any]) -> None:
+    made = HttpJudge(model, url, None, lang="en").identity.parameters
+    assert made == {"temperature": 0.0, "response_format": "json_schema", **sent}
+    asked = HttpJudge(model, url, None, lang="en", thinking="auto").identity.parameters
+    assert set(asked) == {"temperature", "response_format"}
+
+
 def test_the_off_switch_of_known_hosts_is_sent_unless_told_otherwise() -> None:
     url = "https://dashscope.aliyuncs.com/compatible-mode/v1"
     assert judge(url).identity.parameters["enable_thinking"] is False

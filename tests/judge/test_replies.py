@@ -37,6 +37,13 @@ def choice(content: Any, finish: Any = "stop", **message: Any) -> dict[str, Any]
         (choice(None, refusal="I cannot"), None, "blocked"),
         (choice("x", refusal=""), "x", None),
         (choice("half", "network_error"), None, "server_error"),
+        (choice("half", "abort"), None, "server_error"),
+        (choice("half", "insufficient_system_resource"), None, "server_error"),
+        (choice("{", "model_context_window_exceeded"), None, "truncated"),
+        (choice("x", "blocklist"), None, "blocked"),
+        (choice("x", "RECITATION"), None, "blocked"),
+        (choice("x", "end_turn"), "x", None),
+        (choice("", "tool_calls", tool_calls=[{"function": {"arguments": "{}"}}]), None, "empty_reply"),
     ],
 )
 def test_the_first_choice_is_read(data: dict[str, Any], text: str | None, word: str | None) -> None:
@@ -71,3 +78,25 @@ def test_usage_of_several_tries_adds_up_and_unknown_stays_unknown() -> None:
     assert add_usage(counts(5, None, None), counts(6, 1, None)) == counts(11, 1, None)
     assert add_usage(None, counts(1, 2, 3)) == counts(1, 2, 3)
     assert add_usage(None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "reasoning", "ending"),
+    [
+        (choice("x"), None, None),
+        (choice("x", reasoning_content=" Hm. ", reasoning="other"), "Hm.", None),
+        (choice("x", reasoning_content="", reasoning="想一想"), "想一想", None),
+        (choice("x", reasoning={"summary": [{"text": "a"}, {"text": "b"}]}), "a\nb", None),
+        (choice("x", reasoning_details=[{"text": "a"}, {"summary": "b"}, {"data": "…"}, 3, None]), "a\nb", None),
+        (choice([{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "x"}]), "Hm", None),
+        (choice("x", reasoning_content=7, reasoning=True), None, None),
+        (choice("", reasoning_content="Hm"), "Hm", None),
+        (choice("half", "abort"), None, "finish_reason abort"),
+        (choice("x", "sensitive"), None, "finish_reason sensitive"),
+        (choice(None, refusal="I cannot help"), None, "I cannot help"),
+        (choice("x", reasoning_content="\ud83d"), "?", None),
+    ],
+)
+def test_thoughts_and_endings_stand_apart(data: dict[str, Any], reasoning: str | None, ending: str | None) -> None:
+    read = read_completion(data)
+    assert (read.reasoning, read.ending) == (reasoning, ending)

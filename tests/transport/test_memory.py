@@ -68,3 +68,12 @@ def test_a_file_in_the_place_of_the_folder_costs_the_memory_only(tmp_path):
     (tmp_path / "cache").write_text("")
     Memory(tmp_path / "cache").keep(URL, "m", {"a": 1})
     assert orjson.loads(orjson.dumps(Memory(tmp_path / "cache").recall(URL, "m"))) == {}
+
+
+def test_all_that_is_known_is_counted_and_forgotten(tmp_path):
+    memory = Memory(tmp_path / "new", now=lambda: NOON)
+    assert (memory.count(), memory.forget()) == (0, 0)
+    memory.keep(URL, "m", {"a": 1})
+    memory.keep(URL, "n", {"a": 1})
+    assert Memory(tmp_path / "new", now=lambda: NOON + DAYS * DAY).count() == 0, "what is too old is known no more"
+    assert (memory.count(), memory.forget(), memory.count(), memory.recall(URL, "m")) == (2, 2, 0, {})
