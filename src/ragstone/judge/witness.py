@@ -72,8 +72,11 @@ class Witness:
         Counts that leave out cached tokens are completed first. How an endpoint's tokens relate to the estimate is learned from
         short prompts, so that a vocabulary with long tokens does not look like a cut.
         """
+        prompt = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         expected = self._estimate(question)
-        counted = counted_tokens(usage, expected) if usage else None
+        if expected > SHORT and isinstance(prompt, int) and prompt >= expected:
+            return None  # the usual case, for next to nothing
+        counted = counted_tokens(usage, expected)
         if not counted:
             return None
         if counted >= expected or expected <= SHORT:
