@@ -48,16 +48,12 @@ class Witness:
     def hear(self, data: dict[str, Any], scrub: Callable[[str], str]) -> None:
         """Take in who answered."""
         model, fingerprint = data.get("model"), data.get("system_fingerprint")
-        if model and isinstance(model, str) and model not in self.models and len(self.models) < MOST_MODELS:
-            name = scrub(model)[:100]
-            if name not in self.models:
-                self.models = [*self.models, name]
+        if model not in self.models and len(self.models) < MOST_MODELS:
+            self.models = _with(self.models, model, scrub)
             if len({_plain(name) for name in self.models}) > 1:
                 self._once("several_models", models=", ".join(self.models))
-        if fingerprint and isinstance(fingerprint, str) and len(self.fingerprints) < MOST_FINGERPRINTS:
-            print_ = scrub(fingerprint)[:100]
-            if print_ not in self.fingerprints:
-                self.fingerprints = [*self.fingerprints, print_]
+        if fingerprint not in self.fingerprints and len(self.fingerprints) < MOST_FINGERPRINTS:
+            self.fingerprints = _with(self.fingerprints, fingerprint, scrub)
 
     def thought(self, completion: Completion) -> None:
         """Take in whether a judge that was told not to think thinks."""
@@ -126,6 +122,13 @@ def counted_tokens(usage: Any, expected: float) -> int | None:
     else:
         apart = prompt + cached <= (1 + ERROR) * expected
     return prompt + cached if apart or cached > prompt else prompt
+
+
+def _with(known: list[str], name: Any, scrub: Callable[[str], str]) -> list[str]:
+    if not name or not isinstance(name, str):
+        return known
+    shown = scrub(name)[:100]
+    return known if shown in known else [*known, shown]
 
 
 def _full(counted: int) -> bool:
