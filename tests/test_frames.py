@@ -31,7 +31,7 @@ def row(sample_id, metric, value=None, status="ok", reason=None, **more):
 
 LINE = {"kind": "answer_claim", "id": "a1", "text": "论断", "verdict": "supported", "evidence": ["c1"], "reason": None}
 ROWS = [
-    row("a", "faithfulness", 1, verdicts=[LINE, {**LINE, "id": "a2", "verdict": "not_found", "evidence": []}]),
+    row("a", "faithfulness", 1, verdicts=[{**LINE, "confidence": 0.93}, {**LINE, "id": "a2", "verdict": "not_found", "evidence": []}]),
     row("b", "faithfulness", None, "failed", "timeout"),
     row("c", "faithfulness", 0.0, reason="no_context"),
     row("a", "my(x=1)", 0.25, repeat=0),
@@ -103,7 +103,8 @@ def test_cells_and_verdicts_are_long_frames():
     assert (cells["value"].dtype, cells["repeat"].dtype) == (np.float64, np.int64)
     assert cells.loc[cells["status"] != "ok", "value"].isna().all()
     verdicts = run.to_pandas("verdicts")
-    assert list(verdicts.columns) == ["sample_id", "metric", "repeat", "kind", "id", "text", "verdict", "evidence", "reason"]
+    assert list(verdicts.columns) == ["sample_id", "metric", "repeat", "kind", "id", "text", "verdict", "evidence", "reason", "confidence"]
+    assert verdicts["confidence"].tolist() == pytest.approx([0.93, float("nan")], nan_ok=True)
     assert verdicts[["id", "verdict", "evidence"]].values.tolist() == [["a1", "supported", ["c1"]], ["a2", "not_found", []]]
     assert len(ragstone.Run.from_scores(ROWS[1:2]).to_pandas("verdicts")) == 0
 

@@ -16,6 +16,7 @@ import orjson
 
 from ragstone.cache import ReplyCache, key_of, scope_of
 from ragstone.judge.base import NOT_SENT, Identity, Judge, RawReply
+from ragstone.questions.confidence import known
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class CachedReplies:
         if (held := _held((await self._cache.get([key])).get(key))) is None:
             return None
         self._sent[orjson.dumps(held["parameters"])] = None
-        return RawReply(text=held["raw"], usage=held["usage"], attempts=0, from_cache=True)
+        confidence = known(held.get("confidence"))
+        return RawReply(text=held["raw"], usage=held["usage"], attempts=0, from_cache=True, confidence=confidence)
 
     async def complete(self, question: Question) -> RawReply:
         """Put the question to the judge, which looks here once more if the question has to wait for its turn."""
@@ -84,6 +86,8 @@ class CachedReplies:
             self._told, self._parameters = identity, orjson.dumps(identity.parameters)
             self._sent[self._parameters] = None
         value = {"raw": raw.text, "usage": raw.usage, "parameters": orjson.Fragment(self._parameters)}
+        if raw.confidence:
+            value["confidence"] = raw.confidence
         self._cache.put(self._key(question), orjson.dumps(value))
 
     @property

@@ -112,12 +112,16 @@ def cells_frame(rows: Iterable[Row]) -> pandas.DataFrame:
 
 
 def verdicts_frame(rows: Iterable[Row]) -> pandas.DataFrame:
-    """Return one row a verdict line: sample, metric, repeat, and the line's kind, id, text, verdict, evidence, reason."""
+    """Return one row a verdict line: sample, metric, repeat, and the line's kind, id, text, verdict, evidence, reason, confidence."""
     pandas = pandas_or_hint()
     held = [
-        [row["sample_id"], row["metric"], row.get("repeat") or 0, *(line.get(name) for name in _VERDICT)]
+        [row["sample_id"], row["metric"], row.get("repeat") or 0, *(line.get(name) for name in _VERDICT), _share(line.get("confidence"))]
         for row in rows
         for line in row.get("verdicts") or ()
         if isinstance(line, dict)
     ]
-    return pandas.DataFrame(held, columns=["sample_id", "metric", "repeat", *_VERDICT]).astype({"repeat": "int64"})
+    return pandas.DataFrame(held, columns=["sample_id", "metric", "repeat", *_VERDICT, "confidence"]).astype({"repeat": "int64"})
+
+
+def _share(held: Any) -> float:
+    return float(held) if isinstance(held, int | float) else _NAN

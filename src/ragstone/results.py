@@ -198,7 +198,8 @@ class Run:
                 each metric its value as float64 (the mean of the ok repeats; NaN where the cell is not ok), `<metric>.status`
                 and `<metric>.reason`. A cell that was never finished is failed, `interrupted`.
                 "cells": a stored score: sample_id, metric, repeat, value, status, reason.
-                "verdicts": a verdict line under a score: sample_id, metric, repeat, kind, id, text, verdict, evidence, reason.
+                "verdicts": a verdict line under a score: sample_id, metric, repeat, kind, id, text, verdict, evidence, reason,
+                confidence (NaN where the judge does not tell it).
 
         Raises:
             ConfigError: pandas is not installed, or there is no such kind.

@@ -13,6 +13,7 @@ from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
 from ragstone.progress import Counts, Meter, Progress
 from ragstone.questions.base import Failed, Question, Reading, Reply
+from ragstone.questions.confidence import with_confidence
 from ragstone.types import Score
 
 
@@ -124,7 +125,7 @@ class Driver:
         self.records.keep_reply(question, line)
         if self.recalled and question.kind.prompted and not raw.from_cache and line["error"] is None:
             self.recalled.keep(question, raw)
-        return Reply(question.key, raw.text, reading, raw.error)
+        return Reply(question.key, raw.text, with_confidence(reading, raw.confidence), raw.error)
 
     async def _recall(self, question: Question) -> tuple[RawReply, Reading] | None:
         """Return what an earlier run was given, if it can be read whole."""
@@ -271,4 +272,4 @@ def _stored(question: Question, line: dict[str, Any]) -> Reply:
     raw, error = line.get("raw"), line.get("error")
     if raw is None:
         return Reply(question.key, None, Reading(), error or "empty_reply")
-    return Reply(question.key, raw, question.kind.read(question.input, raw))
+    return Reply(question.key, raw, with_confidence(question.kind.read(question.input, raw), line.get("confidence")))

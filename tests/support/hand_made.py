@@ -62,6 +62,7 @@ _CLAIMS = [
         reason="20 days, not 25",
         quote="20 days",
         anchor="25 days of leave",
+        confidence=0.934,
     ),
     _line("answer_claim", "a2", "HR tells about the rest.", "not_found", quote="ask HR", unverified=True),
 ]

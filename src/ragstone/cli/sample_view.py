@@ -125,8 +125,9 @@ def _value(value: Any) -> str:
 def _verdict(line: Row, lang: Language) -> Iterator[str]:
     evidence = ", ".join(map(one_line, line.get("evidence") or ()))
     cosine = f" {line['cosine']:.3f}" if isinstance(line.get("cosine"), int | float) else ""
-    text = line.get("text") or ""
-    head = f"{verdict_word(line.get('verdict'), lang)}{cosine}" + (f" ({evidence})" if evidence else "")
+    text, sure = line.get("text") or "", line.get("confidence")
+    sure = say("show.confidence", lang, value=f"{sure:.2f}") if isinstance(sure, int | float) else ""
+    head = f"{verdict_word(line.get('verdict'), lang)}{cosine}{sure}" + (f" ({evidence})" if evidence else "")
     head += say("show.colon", lang) if text else ""
     yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}", indent=" " * 8)
     for name in ("reason", "quote", "anchor"):

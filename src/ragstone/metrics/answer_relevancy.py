@@ -72,8 +72,9 @@ class AnswerRelevancy(Metric):
 
 def _lines(questions: tuple[ReverseQuestion, ...], cosines: tuple[float, ...] = ()) -> list[Verdict]:
     known = cosines or (None,) * len(questions)
+    words = {True: "noncommittal", False: "committal"}
     return [
-        Verdict(kind="question", id=f"q{i}", text=q.text, verdict="noncommittal" if q.noncommittal else "committal", cosine=c)
+        Verdict(kind="question", id=f"q{i}", text=q.text, verdict=words[q.noncommittal], confidence=q.confidence, cosine=c)
         for i, (q, c) in enumerate(zip(questions, known, strict=True), 1)
     ]
 

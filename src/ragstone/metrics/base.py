@@ -164,6 +164,7 @@ def _line(kind: str, claim: Claim, finding: Finding) -> Verdict:
         evidence=finding.evidence,
         reason=finding.reason,
         key=claim.key,
+        confidence=finding.confidence,
         anchor=claim.anchor,
         quote=finding.quote,
         unverified=finding.unverified,

@@ -56,7 +56,7 @@ class ContextPrecision(Metric):
 
     def _score(self, sample: Sample, rated: RatedContexts) -> Score:
         lines = [
-            Verdict(kind="context", id=f.id, text=c.text, verdict=f.verdict, reason=f.reason)
+            Verdict(kind="context", id=f.id, text=c.text, verdict=f.verdict, reason=f.reason, confidence=f.confidence)
             for f, c in zip(rated.findings, sample.contexts or (), strict=True)
         ]
         detail = {"against": self.against, **({"duplicates": list(rated.duplicates)} if rated.duplicates else {})}

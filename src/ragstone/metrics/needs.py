@@ -87,6 +87,8 @@ class Finding:
     reason: str | None = None
     quote: str | None = None
     unverified: bool = False
+    confidence: float | None = None
+    """Probability of the verdict in [0, 1] where the judge tells it; never a part of a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ class ReverseQuestion:
 
     text: str
     noncommittal: bool
+    confidence: float | None = None
+    """Probability of the flag in [0, 1] where the judge tells it."""
 
 
 @dataclass(frozen=True, slots=True)

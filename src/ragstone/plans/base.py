@@ -84,13 +84,15 @@ def ranked(sample: Sample, contexts: SentContexts, said: Mapping[int, ContextVer
     for rank in range(1, len(sample.contexts or ()) + 1):
         verdict = said.get(contexts.same_as.get(rank, rank))
         useful = verdict is not None and verdict.useful
-        findings.append(Finding(f"c{rank}", "useful" if useful else "not_useful", reason=verdict.reason if verdict else None))
+        reason, sure = (verdict.reason, verdict.confidence) if verdict else (None, None)
+        findings.append(Finding(f"c{rank}", "useful" if useful else "not_useful", reason=reason, confidence=sure))
     return tuple(findings)
 
 
 def finding(claim: Claim, said: ClaimVerdict) -> Finding:
     """Return what was said of a claim, with the contexts it rests on by their ids."""
-    return Finding(claim.id, said.verdict, tuple(f"c{i}" for i in said.evidence), said.reason, said.quote, said.unverified)
+    evidence = tuple(f"c{i}" for i in said.evidence)
+    return Finding(claim.id, said.verdict, evidence, said.reason, said.quote, said.unverified, said.confidence)
 
 
 def split_list(of: Side, found: Iterable[SplitClaim]) -> ClaimList:

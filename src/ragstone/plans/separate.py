@@ -97,11 +97,16 @@ def _both_sides(answer: ClaimList, reference: ClaimList, said: match_claims.Matc
     """A reference claim is covered if the reply says so or an answer claim is supported by it; where the two differ it is noted."""
     matches = {number: said.answer[number] for number, _ in numbered(answer)}
     hit = {r for m in matches.values() if m.verdict == "supported" for r in m.matches}
-    answers = tuple(Finding(f"a{n}", m.verdict, tuple(f"r{r}" for r in m.matches), m.reason) for n, m in matches.items())
+    answers = tuple(
+        Finding(f"a{n}", m.verdict, tuple(f"r{r}" for r in m.matches), m.reason, confidence=m.confidence) for n, m in matches.items()
+    )
     references, inconsistent = [], []
     for number, _ in numbered(reference):
         stated = said.reference[number]
-        references.append(Finding(f"r{number}", "covered" if stated or number in hit else "missing"))
+        covered = stated or number in hit
+        # what is covered against the word of its own side has no probability
+        sure = said.confidence.get(number) if covered == stated else None
+        references.append(Finding(f"r{number}", "covered" if covered else "missing", confidence=sure))
         if stated != (number in hit):
             inconsistent.append(f"r{number}")
     return MatchedClaims(answer, reference, answers, tuple(references), tuple(inconsistent))
@@ -111,7 +116,7 @@ def _inverted(need: Inverted, case: Case) -> Resolving:
     found = yield from invert_answer.ask(case.sample.answer or "", need.count, language=case.language, repeat=case.repeat)
     if isinstance(found, Failed):
         return found
-    return ReverseQuestions(tuple(ReverseQuestion(q.text, q.noncommittal) for q in found))
+    return ReverseQuestions(tuple(ReverseQuestion(q.text, q.noncommittal, q.confidence) for q in found))
 
 
 def _cosine(need: Cosine, case: Case) -> Resolving:

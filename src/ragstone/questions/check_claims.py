@@ -38,6 +38,8 @@ class ClaimVerdict:
     reason: str | None = None
     unverified: bool = False
     """True if the quote does not stand in the evidence."""
+    confidence: float | None = None
+    """Probability of the verdict in [0, 1] where the judge tells it."""
 
 
 def check_lines(input: dict[str, Any], name: str) -> VerdictList:
@@ -128,4 +130,5 @@ def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], foldi
     evidence = line["evidence"] or [id for id, _ in contexts]
     texts = [text for id, text in contexts if id in evidence] if pieces else []
     found = all(any(holds(text, piece, folding) for text in texts) for piece in pieces)
-    return ClaimVerdict(line["verdict"], tuple(line["evidence"]), line["quote"] if pieces else None, line["reason"], not found)
+    quote, sure = line["quote"] if pieces else None, line.get("confidence")
+    return ClaimVerdict(line["verdict"], tuple(line["evidence"]), quote, line["reason"], not found, sure)

@@ -18,6 +18,8 @@ class InvertedQuestion:
     text: str
     noncommittal: bool
     """True if the answer commits itself to nothing (evades, refuses, only asks back)."""
+    confidence: float | None = None
+    """Probability of the flag in [0, 1] where the judge tells it."""
 
 
 def _usable(item: Any) -> bool:
@@ -65,4 +67,4 @@ def ask(answer: str, count: int, *, language: Language, repeat: int) -> Talk[lis
             return Failed(word)
         again = (reply.reading.parsed or {}).get("questions", [])
         lines = again if len(again) >= len(lines) else lines
-    return [InvertedQuestion(line["question"], line["noncommittal"]) for line in lines]
+    return [InvertedQuestion(line["question"], line["noncommittal"], line.get("confidence")) for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,8 @@ class AnswerMatch:
     matches: tuple[int, ...] = ()
     """Ids of the reference claims it matches or contradicts; none if not_found."""
     reason: str | None = None
+    confidence: float | None = None
+    """Probability of the verdict in [0, 1] where the judge tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Matches:
     answer: dict[int, AnswerMatch]
     reference: dict[int, bool]
     """True if the answer covers the reference claim, as the judge says."""
+    confidence: dict[int, float] = field(default_factory=dict)
+    """Probability in [0, 1] of what it says of the reference claims, where it tells it."""
 
 
 def _answer_line(reference: set[int], item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
@@ -98,6 +102,17 @@ def _matches(parts: Sequence[Items], answer: Sequence[int], reference: Sequence[
     said = {id: [items.get(("reference", id)) for items in parts] for id in reference}
     covered = {id: any(line is not None and line["verdict"] == "covered" for line in said[id]) for id in reference}
     settled = [id for id in reference if covered[id] or None not in said[id]]
+    told = {id: sure for id in reference if (sure := _sure(said[id], covered[id])) is not None}
     return complete(len(lines) + len(settled), len(answer) + len(reference)) or Matches(
-        {id: AnswerMatch(lines[id]["verdict"], tuple(lines[id]["matches"]), lines[id]["reason"]) for id in answer}, covered
+        {id: _match(lines[id]) for id in answer}, covered, told
     )
+
+
+def _match(line: dict[str, Any]) -> AnswerMatch:
+    return AnswerMatch(line["verdict"], tuple(line["matches"]), line["reason"], line.get("confidence"))
+
+
+def _sure(lines: Sequence[dict[str, Any] | None], covered: bool) -> float | None:
+    """The confidence of the first line that says what all come to."""
+    word = "covered" if covered else "missing"
+    return next((line.get("confidence") for line in lines if line is not None and line["verdict"] == word), None)

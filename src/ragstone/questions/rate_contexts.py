@@ -23,6 +23,8 @@ class ContextVerdict:
 
     useful: bool
     reason: str | None = None
+    confidence: float | None = None
+    """Probability of the verdict in [0, 1] where the judge tells it."""
 
 
 def rate_lines(input: dict[str, Any], name: str) -> VerdictList:
@@ -85,4 +87,4 @@ def verdict_lines(
 
 def rating(line: Mapping[str, Any]) -> ContextVerdict:
     """Turn a verdict in wire shape into a record."""
-    return ContextVerdict(line["verdict"] == 1, line["reason"])
+    return ContextVerdict(line["verdict"] == 1, line["reason"], line.get("confidence"))
