@@ -4,7 +4,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from support.judges import Counting
+from support.judges import Counting, Sure
 from support.scores import reply_rows, score_rows
 
 import ragstone
@@ -35,6 +35,27 @@ def test_replaying_an_untouched_run_changes_nothing(run: Path) -> None:
     assert (result.cells, result.changed) == (120, [])
     assert replay(run, write=True).changed == []
     assert (run / "scores.jsonl").read_bytes() == before
+
+
+def test_how_sure_the_judge_was_comes_back_with_the_replies(tmp_path: Path) -> None:
+    def evaluate() -> list[bytes]:
+        judge = Counting(Sure(ScriptedJudge.from_dict(TRUTH)))
+        ragstone.evaluate(GOLD / "samples.jsonl", judge=judge, embeddings=ScriptedEmbedder.from_dict(TRUTH), out=tmp_path / "run")
+        asked.append(sum(judge.asked.values()))
+        return sorted((tmp_path / "run" / "scores.jsonl").read_bytes().splitlines())
+
+    asked: list[int] = []
+    first = evaluate()
+    assert sum(b'"confidence":0.' in line for line in first) > 60
+    assert replay(tmp_path / "run").changed == []
+    (tmp_path / "run" / "scores.jsonl").unlink()
+    assert evaluate() == first
+    assert asked[0] > asked[1] == 0
+    rows = reply_rows(tmp_path / "run")
+    for row in rows:
+        row["confidence"] = {"verdicts/1": 7, "answer/1": "?", "claims/1": None}
+    rewrite(tmp_path / "run" / "replies.jsonl", rows)
+    assert {change.old == change.new for change in replay(tmp_path / "run").changed} == {True}
 
 
 def test_a_score_that_was_tampered_with_is_found_and_can_be_put_right(run: Path) -> None:

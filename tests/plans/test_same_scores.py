@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from support.judges import Counting
+from support.judges import Counting, Sure, sure_of
 from support.made_rows import made
 
 import ragstone
@@ -123,6 +123,54 @@ def test_scores_do_not_depend_on_which_other_metrics_run(plan: str) -> None:
     for metric in ALL:
         alone |= cells(plan, rows, [metric])
     assert alone == cells(plan, rows)
+
+
+# ------------------------------------------------------------------ how sure the judge was
+def without_confidence(found: Cells) -> Cells:
+    return {cell: {**row, "verdicts": [{k: v for k, v in line.items() if k != "confidence"} for line in row["verdicts"]]}
+            for cell, row in found.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize("plan", ["separate", *OTHERS])
+def test_how_sure_the_judge_was_changes_nothing_but_stands_on_every_verdict(plan: str) -> None:
+    found = cells(plan, judge=Sure(SCRIPTED))
+    assert without_confidence(found) == clean(plan)
+    lines = {(cell, line["id"]): line for cell, row in found.items() for line in row["verdicts"]}
+    assert sum("confidence" in line for line in lines.values()) > 0.8 * len(lines)
+    ruled = {"no_context", "no_reference_claims", "no_claims", "empty_answer"}
+    for (cell, id), line in lines.items():
+        if "confidence" not in line and found[cell]["reason"] not in ruled:
+            # no request was made, or the claim is covered by what the other side of the match says
+            assert line["verdict"] in ("not_useful", "not_found", "missing") or id in found[cell]["detail"]["inconsistent"]
+
+
+def test_a_verdict_line_has_the_confidence_of_its_own_verdict() -> None:
+    row = {"id": "s", "question": "q", "answer": "a", "contexts": ["x", "y", "x"], "reference": "r"}
+    truth = {
+        "claims": {"a": ["a one", "a two"], "r": ["r one", "r two"]},
+        "checks": {"a one": {"supported": ["x"]}, "a two": {}, "r one": {"supported": ["y"]}, "r two": {"contradicted": ["x"]}},
+        "useful": {"q": ["x"]},
+        "matches": {"a one": {"supported": ["r one"]}, "a two": {"contradicted": ["r two"]}},
+        "questions": {"a": ["q1", {"question": "q2", "noncommittal": True}, "q3"]},
+    }
+
+    def confidence(plan: str, metric: str) -> dict[str, float]:
+        found = cells(plan, [row], [metric], Sure(ScriptedJudge.from_dict(truth)))
+        return {line["id"]: line["confidence"] for line in found["s", metric]["verdicts"]}
+
+    for plan in ("separate", "per-context"):
+        check, rate = partial(sure_of, "check_claims", "verdicts"), partial(sure_of, "rate_contexts", "verdicts")
+        assert confidence(plan, "faithfulness") == {"a1": check(1), "a2": check(2)}
+        assert confidence(plan, "context_recall") == {"r1": check(1), "r2": check(2)}
+        assert confidence(plan, "context_precision") == {"c1": rate(1), "c2": rate(2), "c3": rate(1)}
+    claims = partial(sure_of, "check_all", "claims")
+    assert confidence("joint", "faithfulness") == {"a1": claims(1), "a2": claims(2)}
+    assert confidence("joint", "context_recall") == {"r1": claims(3), "r2": claims(4)}
+    assert confidence("joint", "context_precision") == {f"c{i}": sure_of("check_all", "contexts", n) for i, n in ((1, 1), (2, 2), (3, 1))}
+    for plan in ("separate", "joint"):
+        both = {f"{list[0]}{i}": sure_of("match_claims", list, i) for list in ("answer", "reference") for i in (1, 2)}
+        assert confidence(plan, "answer_correctness") == both
+        assert confidence(plan, "answer_relevancy") == {f"q{i}": sure_of("invert_answer", "questions", i) for i in (1, 2, 3)}
 
 
 # ------------------------------------------------------------------ what fails
