@@ -26,6 +26,8 @@ class TruthServer:
     delay_s: float = 0.0
     instead: Callable[[dict[str, Any]], tuple[int, dict[str, Any]] | None] = lambda body: None
     """(request body) -> (status, response body) in place of the truth; None = the truth."""
+    logprobs: Callable[[str], Any] | None = None
+    """Reply -> the probabilities of its tokens, for those who ask."""
     base_url: str = ""
     chats: list[dict[str, Any]] = field(default_factory=list)
     embeddings: list[dict[str, Any]] = field(default_factory=list)
@@ -77,6 +79,8 @@ def answering(judge: Judge, delay_s: float = 0.0) -> Iterator[TruthServer]:
             finally:
                 server.at_once -= 1
             choice = {"index": 0, "message": {"role": "assistant", "content": raw.text}, "finish_reason": "stop"}
+            if server.logprobs and body.get("logprobs"):
+                choice["logprobs"] = server.logprobs(raw.text or "")
             return web.json_response({"choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 5}})
 
         async def embed(request: web.Request) -> web.Response:
