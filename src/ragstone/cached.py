@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragstone.cache import ReplyCache, key_of, scope_of
-from ragstone.judge.base import NOT_SENT, Identity, Judge, RawReply
+from ragstone.judge.base import LOGPROBS, NOT_SENT, Identity, Judge, RawReply
 from ragstone.questions.confidence import known
 from ragstone.text import say, screen_language
 
@@ -173,8 +173,8 @@ class CachedEmbedder:
 
 
 def _sent(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return what was sent of effective parameters: why something else was not is told in other words from run to run."""
-    return {name: value for name, value in parameters.items() if name not in NOT_SENT}
+    """Return the effective parameters that can change a reply; why something is not sent is told in other words from run to run."""
+    return {name: value for name, value in parameters.items() if name not in NOT_SENT and name != LOGPROBS}
 
 
 def _held(value: object) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone import __version__
-from ragstone.judge.base import NOBODY, Identity
+from ragstone.judge.base import LOGPROBS, NOBODY, Identity
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Plan
 from ragstone.questions.base import prompt_digest, system_prompt
@@ -130,7 +130,7 @@ def _told_apart(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, str
 def _requested(who: dict[str, Any]) -> dict[str, Any]:
     """Who was asked, with what was wanted of it before the endpoint taught what it takes."""
     known: dict[str, Any] = {k: who[k] for k in ("model", "endpoint") if k in who}
-    known.update(who.get("requested") or {})
+    known.update({name: value for name, value in (who.get("requested") or {}).items() if name != LOGPROBS})
     return known
 
 

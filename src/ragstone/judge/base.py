@@ -26,6 +26,9 @@ class Identity:
 
 NOT_SENT = frozenset({"dropped", "changed", "added", "largest_output"})
 """Names among the effective parameters that tell of the others and are not sent."""
+LOGPROBS = "logprobs"
+"""The parameter that asks for the probabilities of tokens, and the fact of an endpoint and model that they are given. It changes no
+reply, so no two runs differ by it."""
 NOBODY = "none"
 """Model and endpoint of the identity that stands for no judge and no embedder."""
 

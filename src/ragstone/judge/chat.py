@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.judge.base import RawReply
+from ragstone.judge.confidence import told
 from ragstone.judge.dialect import LARGER, Dialect
 from ragstone.judge.pupil import Pupil
 from ragstone.judge.replies import Completion, add_usage, read_completion
@@ -37,7 +38,7 @@ class Chat:
 
     __slots__ = (
         *("_cut_at", "_desk", "_empty", "_limit", "_looked", "_question", "_recall", "_sent"),
-        *("notes", "reasoning", "recalled", "spared", "tally", "text", "usage"),
+        *("confidence", "notes", "reasoning", "recalled", "spared", "tally", "text", "usage"),
     )
 
     def __init__(self, question: Question, desk: Desk, recall: Recall | None) -> None:
@@ -56,6 +57,7 @@ class Chat:
         self.reasoning: str | None = None
         self.usage: dict[str, Any] | None = None
         self.notes: tuple[str, ...] = ()
+        self.confidence: dict[str, float] | None = None
 
     async def _spared(self) -> bool:
         if self._recall is not None and time.monotonic() - self._looked > STALE:
@@ -77,6 +79,7 @@ class Chat:
         desk, completion = self._desk, read_completion(data)
         self.usage = add_usage(self.usage, completion.usage)
         self.reasoning = completion.reasoning
+        self.confidence = told(self._question, completion.text, data) if completion.text is not None else None
         desk.witness.hear(data, desk.scrub)
         desk.witness.thought(completion)
         cut = desk.witness.cut(self._question, data.get("usage"))

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from ragstone.judge import refusals
+from ragstone.judge.base import LOGPROBS
 from ragstone.judge.lessons import Lesson
 from ragstone.judge.shape import FORMATS, LIMITS, Shape
 from ragstone.judge.thinking import is_switch, merged, thinking_switch, wants_thinking
@@ -95,6 +96,17 @@ class Dialect:
     def recall(self, lessons: Iterable[Lesson]) -> list[Lesson]:
         """Take in what earlier runs were taught, as far as it means what is asked for now; return that."""
         return [lesson for lesson in lessons if self._take(lesson)]
+
+    def ask_logprobs(self) -> None:
+        """Ask for the probabilities of tokens from now on, until they are refused; they change no reply."""
+        if LOGPROBS not in self.shape.parameters:
+            self._presets |= {LOGPROBS}
+            self.shape = replace(self.shape, parameters={**self.shape.parameters, LOGPROBS: True}, _frames={})
+
+    @property
+    def refused_logprobs(self) -> bool:
+        """True if probabilities were asked for and refused."""
+        return LOGPROBS in self._presets and LOGPROBS not in self.shape.parameters
 
     def learn(self, error: ApiError, sent: Shape, question: Question, sure: bool) -> bool:
         """Change the shape after a refusal of `sent`; True if the same question should be asked again.

@@ -131,6 +131,7 @@ class HttpJudge:
             rate_limits=tally.rate_limits,
             reasoning=None if exchange.reasoning is None else key.scrub(exchange.reasoning),
             notes=exchange.notes,
+            confidence=exchange.confidence,
         )
 
     def _tell(self, name: str, **values: object) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ragstone.judge import lessons
+from ragstone.judge.base import LOGPROBS
 from ragstone.judge.dialect import Dialect
 from ragstone.judge.lessons import Lesson
 from ragstone.transport.memory import DAYS, Memory
@@ -36,11 +37,14 @@ class Pupil:
         self._begun = True
         if self._memory is None:
             return
-        self._known = lessons.read(self._memory.recall(*self._who).get(FACT), time.time() - DAYS * 86400)
+        facts = self._memory.recall(*self._who)
+        self._known = lessons.read(facts.get(FACT), time.time() - DAYS * 86400)
         if taken := self._dialect.recall(self._known):
             names = ", ".join(dict.fromkeys(lesson.name for lesson in taken))
             self._tell("remembered", names=names, since=min(lesson.since for lesson in taken))
         self._told = self._kept = self._dialect.lessons
+        if facts.get(LOGPROBS) is True:
+            self._dialect.ask_logprobs()
 
     def settle(self, usable: bool) -> None:
         """Call after every reply that was no refusal. What led to a usable one is kept for later runs."""
@@ -63,6 +67,7 @@ class Pupil:
             known = [old for old in self._known if not any(old.same(lesson) for lesson in gone)]
             self._known = lessons.together(known, now)
             facts = {name: held for name, held in self._memory.recall(*self._who).items() if name not in ("since", "at")}
+            facts |= {LOGPROBS: False} if self._dialect.refused_logprobs else {}
             self._memory.keep(*self._who, {**facts, FACT: lessons.written(self._known)})
 
     def _values(self, lesson: Lesson) -> dict[str, Any]:
