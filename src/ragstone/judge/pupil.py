@@ -12,6 +12,15 @@ from ragstone.transport.memory import DAYS, Memory
 
 FACT = "dialect"
 """Under this name the lessons stand among the facts of an endpoint and model."""
+_TOLD = {
+    "format": "taught_format",
+    "drop": "taught_drop",
+    "send": "taught_send",
+    "rename": "taught_rename",
+    "add": "taught_add",
+    "limit": "taught_limit",
+}
+"""The text that tells of each kind of lesson."""
 
 
 class Pupil:
@@ -52,7 +61,7 @@ class Pupil:
         if now is not self._told:
             for lesson in now:
                 if not lesson.since and not any(lesson is old for old in self._told):
-                    self._tell(f"taught_{lesson.change}", **self._values(lesson))
+                    self._tell(_TOLD[lesson.change], **self._values(lesson))
             self._told = now
         if usable and now is not self._kept:
             self._keep()
