@@ -75,7 +75,7 @@ def _http_embedder(
     base_url = settings.base_url or judge_url(judge_settings, environ)
     if base_url is None:
         raise ConfigError(say("http.no_embeddings_url", lang, model=model))
-    key_name, key = _key(settings, judge_settings, environ, lang)
+    key_name, key = embeddings_key(settings, judge_settings, environ, lang)
     return HttpEmbedder(
         model,
         base_url,
@@ -90,7 +90,14 @@ def _http_embedder(
     )
 
 
-def _key(settings: EmbeddingsSettings, judge_settings: JudgeSettings, environ: Mapping[str, str], lang: Language) -> tuple[str, str | None]:
+def embeddings_key(
+    settings: EmbeddingsSettings, judge_settings: JudgeSettings, environ: Mapping[str, str], lang: Language
+) -> tuple[str, str | None]:
+    """Return where the embeddings' key stands, and the key: their own, else the judge's; None = no Authorization header is sent.
+
+    Raises:
+        ConfigError: an `api_key_env` names a variable that is not set or empty.
+    """
     if settings.api_key_env:
         return settings.api_key_env, named_key("[embeddings] api_key_env", settings.api_key_env, environ, lang)
     name, key = first_key((KEY_NAME,), environ)

@@ -117,7 +117,7 @@ class Endpoint:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
     def _split(self, base_url: str) -> SplitResult:
-        told = {"url": _shown(base_url), "setting": self.role.url}
+        told = {"url": shown_url(base_url), "setting": self.role.url}
         try:
             parts = urlsplit(base_url)
             _ = parts.port  # only reading it finds a bad port
@@ -160,7 +160,7 @@ class Endpoint:
             return None
         proxy = getproxies().get(urlsplit(self.url).scheme)
         if proxy and not proxy.startswith(("http://", "https://")):
-            raise ConfigError(say("http.proxy_scheme", self.lang, proxy=_shown(proxy)))
+            raise ConfigError(say("http.proxy_scheme", self.lang, proxy=shown_url(proxy)))
         return proxy
 
     def scrub(self, text: str) -> str:
@@ -186,7 +186,7 @@ def _spellings(char: str) -> str:
     return rf"(?:\\?{re.escape(char)}|\\u{ord(char):04x})"
 
 
-def _shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """The address without what may be secret in it: credentials and query."""
     bare = re.sub(r"//[^/?#]*@", "//…@", url)
     return re.sub(r"\?.*", "?…", bare)

@@ -1,0 +1,345 @@
+"""The probes of a judge: the questions of a run in both languages, then what its endpoint takes beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from ragstone.config import JudgeSettings
+from ragstone.doctor.findings import Finding, State
+from ragstone.doctor.line import Heard, Line
+from ragstone.doctor.signs import content_of, has_logprobs, message_of, object_in, thought, tokens_of, was_cut
+from ragstone.judge.dialect import LIMITS, Dialect, thinking_off
+from ragstone.judge.replies import read_completion
+from ragstone.questions.base import Question
+from ragstone.questions.check_claims import KIND
+from ragstone.questions.exchange import Asker
+from ragstone.questions.schemas import record, words
+from ragstone.resources import read_toml
+from ragstone.transport.error_body import ApiError
+from ragstone.types import Language
+
+PATH = "chat/completions"
+SHORT = 16
+"""Tokens of the reply that is asked to be far longer."""
+ROOM = 600
+"""Tokens the small probes may take, so that a model that writes on and on does not hold up the rest."""
+SEAL = "seal_kq7"
+"""A key no model writes unless a schema makes it."""
+SEALS = ("north-41", "south-59")
+COLD = 0.01
+"""Temperature for models that refuse 0 itself."""
+_POSITIVE = r"\(0(\.0)?\s*,|greater than 0|above 0|> ?0|exclusiveMinimum|大于\s*0|（0"
+
+
+def questions() -> dict[Language, Question]:
+    """Return a question of a run in each language: one claim is supported, one contradicted."""
+    found: dict[Language, Question] = {}
+    for lang, texts in read_toml("doctor", "questions.toml").items():
+        contexts, claims = ([{"id": i, "text": text} for i, text in enumerate(texts[name], 1)] for name in ("contexts", "claims"))
+        language: Language = "zh" if lang == "zh" else "en"
+        found[language] = Asker(KIND, language, 0).question({"contexts": contexts, "claims": claims})
+    return found
+
+
+RIGHT = ("supported", "contradicted")
+"""The verdicts on the two claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Small:
+    """A small request beside those of a run."""
+
+    system: str
+    user: str
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
+
+
+_SKY = _Small("Reply with one JSON object only.", "Which colour has a clear sky at noon? Reply in JSON, under the key colour.")
+_COUNT = _Small("Reply with plain text only.", "Write the whole numbers from 1 to 300, with commas between them. Leave none out.")
+_SUM = _Small("Reply with plain text only.", "What is 17 + 25? Reply with the number only.")
+
+
+class ChatProbes:
+    """The probes in the order they are sent; `findings` grows as they are answered, so that what ends them early loses none."""
+
+    start = "chat_en"
+
+    def __init__(self, line: Line, settings: JudgeSettings) -> None:
+        self.findings: list[Finding] = []
+        self.advice: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
+        self.read = 0
+        """Questions whose reply could be read."""
+        self.trouble: Heard | None = None
+        """What the first question failed with."""
+        self._line, self._settings = line, settings
+        off = settings.thinking == "off"
+        wanted = {name: getattr(settings, name) for name in ("temperature", "top_p", "seed", "max_tokens")}
+        self._switch = thinking_off(line.endpoint.host, settings.model or "") if off else {}
+        self.dialect = Dialect(settings.model or "", wanted, settings.extra_body, self._switch, switch=off)
+        self._limit_name: str | None = None
+        self._thought: str | None = None
+
+    async def run(self) -> None:
+        """Send the probes.
+
+        Raises:
+            AuthError, EndpointError: what would stop a run.
+        """
+        asked = questions()
+        if (first := await self._first(asked["en"])) is None:
+            return
+        await self._second(asked["zh"])
+        await self._temperature()
+        await self._limit()
+        await self._schema()
+        await self._object(first)
+        await self._thinking()
+
+    @property
+    def usable(self) -> bool:
+        """True if a reply to a question of a run could be read."""
+        return self.read > 0
+
+    def _note(self, probe: str, state: State, code: str, **values: Any) -> None:
+        self.findings.append(Finding(probe, state, code, values))
+
+    # ------------------------------------------------------------------ questions of a run
+    async def _first(self, question: Question) -> dict[str, Any] | None:
+        """Ask as a run would; what is refused on the way is learned as a run would learn it."""
+        sent = self.dialect.shape
+
+        def body() -> dict[str, Any]:
+            nonlocal sent
+            sent = self.dialect.shape
+            return self._as_asked(question)
+
+        heard = await self._line.ask(PATH, body, "choices", lambda e, sure: self.dialect.learn(e, sent, question, sure), first=True)
+        self._judge("chat_en", question, heard)
+        if heard.data is None:
+            self.trouble = heard
+            return None
+        self._told(heard.data)
+        return heard.data
+
+    async def _second(self, question: Question) -> None:
+        """Ask in Chinese, and for log probabilities on the way."""
+        more: dict[str, Any] = {"logprobs": True}
+        refusal: list[str] = []
+
+        def learn(error: ApiError, sure: bool) -> bool:
+            if not more or (sure and not error.mentions("log_?prob")):
+                return False
+            more.clear()
+            refusal.append(error.message)
+            return True
+
+        heard = await self._line.ask(PATH, lambda: self._as_asked(question) | more, "choices", learn)
+        self._judge("chat_zh", question, heard)
+        if refusal:
+            self._note("logprobs", "no", "logprobs_refused", message=refusal[0])
+        elif heard.data is not None and has_logprobs(heard.data):
+            self._note("logprobs", "yes", "logprobs_given")
+        elif heard.data is not None:
+            self._note("logprobs", "no", "logprobs_missing")
+        else:
+            self._unknown("logprobs", heard)
+            return
+        if heard.data is not None:
+            self.facts["logprobs"] = not refusal and has_logprobs(heard.data)
+
+    def _judge(self, probe: str, question: Question, heard: Heard) -> None:
+        if heard.data is None:
+            self._failed(probe, heard)
+            return
+        self._saw(heard.data)
+        completion = read_completion(heard.data)
+        if completion.text is None:
+            code = "chat_cut" if completion.word == "truncated" else "chat_empty"
+            self._note(probe, "no", code, word=completion.word)
+            return
+        reading = KIND.read(question.input, completion.text)
+        if reading.parsed is None:
+            self._note(probe, "no", "chat_unread", start=completion.text[:60])
+            return
+        self.read += 1
+        verdicts = {line["id"]: line["verdict"] for line in reading.parsed["verdicts"]}
+        right = sum(verdicts.get(id) == verdict for id, verdict in enumerate(RIGHT, 1))
+        state: State = "yes" if len(verdicts) == len(RIGHT) else "no"
+        code = "chat_read" if right == len(RIGHT) else "chat_wrong" if state == "yes" else "chat_part"
+        self._note(probe, state, code, right=right, count=len(verdicts), asked=len(RIGHT), seconds=f"{heard.seconds:.1f}")
+
+    def _told(self, data: dict[str, Any]) -> None:
+        served = data.get("model")
+        if isinstance(served, str) and served and served != self._settings.model:
+            self._note("served", "unknown", "served_other", model=served[:60])
+        if read_completion(data).usage is None:
+            self._note("usage", "no", "usage_missing")
+        else:
+            self._note("usage", "yes", "usage_told")
+
+    # ------------------------------------------------------------------ parameters
+    async def _temperature(self) -> None:
+        value = self._settings.temperature
+        if (why := self.dialect.dropped.get("temperature")) is None:
+            if "temperature" in self.dialect.shape.parameters:
+                self._note("temperature", "yes", "temperature_taken", value=f"{self.dialect.shape.parameters['temperature']:g}")
+            return
+        if value == 0 and ApiError(400, why).mentions(_POSITIVE):
+            heard = await self._line.ask(PATH, lambda: self._small(_SUM, temperature=COLD), "choices")
+            if heard.data is not None:
+                self.advice["temperature"] = COLD
+                self._note("temperature", "yes", "temperature_above", message=why, value=f"{COLD:g}")
+                return
+        self._note("temperature", "no", "temperature_refused", value=f"{value:g}", message=why)
+
+    async def _limit(self) -> None:
+        """Ask for a long reply with a small limit, under either name."""
+        mine = self.dialect.shape.limit_name
+        refused: list[str] = []
+        ignored: list[str] = []
+        for name in (mine, *(other for other in LIMITS if other != mine)):
+            heard = await self._ask(_COUNT, **{name: SHORT})
+            if heard.data is not None and _held(heard.data):
+                self._limit_name = name
+                state: State = "yes"
+                self._note("max_tokens", state, "limit_kept" if name == LIMITS[0] else "limit_renamed", name=name)
+                return
+            if heard.data is None and heard.error is None:
+                self._unknown("max_tokens", heard)
+                return
+            (refused if heard.data is None else ignored).append(name)
+        self._limit_name = None
+        if ignored:
+            self._note("max_tokens", "no", "limit_ignored", names=", ".join(ignored))
+        else:
+            self._note("max_tokens", "no", "limit_refused", names=", ".join(refused))
+
+    async def _schema(self) -> None:
+        """Demand a key and a word that nothing but a schema would bring about."""
+        if (why := self.dialect.dropped.get("json_schema")) is not None:
+            self._note("json_schema", "no", "schema_refused", message=why)
+            return
+        if not self.dialect.shape.formats:
+            return
+        wanted = {"type": "json_schema", "json_schema": {"name": "seal", "schema": record(**{SEAL: words(*SEALS)}), "strict": True}}
+        heard = await self._ask(_SKY, response_format=wanted)
+        if heard.data is None:
+            self._refused_or_unknown("json_schema", "schema_refused", heard)
+        elif (object_in(content_of(heard.data))[0] or {}).get(SEAL) in SEALS:
+            self._note("json_schema", "yes", "schema_applied")
+        elif not content_of(heard.data).strip() or was_cut(heard.data):
+            self._note("json_schema", "unknown", "schema_cut")
+        else:
+            self._note("json_schema", "no", "schema_ignored")
+
+    async def _object(self, first: dict[str, Any]) -> None:
+        formats = self.dialect.shape.formats
+        if (why := self.dialect.dropped.get("json_object")) is not None:
+            self._note("json_object", "no", "object_refused", message=why)
+        elif formats[:1] == ("json_object",):
+            self._bare(content_of(first))
+        elif formats:
+            heard = await self._ask(_SKY, response_format={"type": "json_object"})
+            if heard.data is None:
+                self._refused_or_unknown("json_object", "object_refused", heard)
+            else:
+                self._bare(content_of(heard.data))
+
+    def _bare(self, text: str) -> None:
+        found, alone = object_in(text)
+        if found is not None and alone:
+            self._note("json_object", "yes", "object_given")
+        elif found is not None:
+            self._note("json_object", "no", "object_wrapped")
+        else:
+            self._note("json_object", "no", "object_ignored", start=text[:40])
+
+    # ------------------------------------------------------------------ thinking
+    async def _thinking(self) -> None:
+        sent = {name: self.dialect.shape.parameters[name] for name in self._off() if name in self.dialect.shape.parameters}
+        if self._thought is None:
+            if sent:
+                self._note("thinking", "yes", "thinking_off", switch=_json(sent))
+            else:
+                self._note("thinking", "yes", "thinking_none")
+            return
+        if self._settings.thinking == "auto":
+            self._note("thinking", "unknown", "thinking_left", sign=self._thought)
+            return
+        for switch in switches(self._thought):
+            if not switch.items() <= self.dialect.shape.parameters.items() and await self._stops(switch):
+                self.advice["extra_body"] = {**self._settings.extra_body, **switch}
+                self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=_json(switch))
+                return
+        self._note("thinking", "no", "thinking_on", sign=self._thought)
+
+    def _off(self) -> set[str]:
+        """Names under which something stands in the request that turns thinking off."""
+        return {name for switch in (self._switch, self.dialect.added, *switches("")) for name in switch}
+
+    async def _stops(self, switch: Mapping[str, Any]) -> bool:
+        heard = await self._line.ask(PATH, lambda: self._small(_SUM) | dict(switch), "choices")
+        return heard.data is not None and thought(heard.data) is None and bool(content_of(heard.data).strip())
+
+    # ------------------------------------------------------------------ sending
+    def _as_asked(self, question: Question) -> dict[str, Any]:
+        made: dict[str, Any] = orjson.loads(self.dialect.shape.body(question))
+        return made
+
+    def _small(self, small: _Small, **more: Any) -> dict[str, Any]:
+        """A small request in the shape learned so far, without its reply format."""
+        bare = replace(self.dialect.shape, formats=(), limit=None)
+        room = {self._limit_name: ROOM} if self._limit_name and not more.keys() & set(LIMITS) else {}
+        parameters = {name: value for name, value in bare.parameters.items() if name != "response_format"}
+        return {"model": bare.model, "messages": small.messages, **parameters, **room, **more}
+
+    async def _ask(self, small: _Small, **more: Any) -> Heard:
+        heard = await self._line.ask(PATH, lambda: self._small(small, **more), "choices")
+        if heard.data is not None:
+            self._saw(heard.data)
+        return heard
+
+    def _saw(self, data: dict[str, Any]) -> None:
+        self._thought = self._thought or thought(data)
+
+    # ------------------------------------------------------------------ what did not come
+    def _failed(self, probe: str, heard: Heard) -> None:
+        if heard.word in ("requests", "time"):
+            self._unknown(probe, heard)
+        else:
+            self._note(probe, "no", "chat_failed", word=heard.word, message=heard.message)
+
+    def _refused_or_unknown(self, probe: str, code: str, heard: Heard) -> None:
+        if heard.error is None:
+            self._unknown(probe, heard)
+        else:
+            self._note(probe, "no", code, message=f"HTTP {heard.error.status}: {heard.error.message}")
+
+    def _unknown(self, probe: str, heard: Heard) -> None:
+        self._note(probe, "unknown", "not_told", word=heard.word or "requests")
+
+
+def switches(sign: str) -> list[dict[str, Any]]:
+    """Return what may turn thinking off, likeliest first where a thought shows as `sign`."""
+    rows: list[dict[str, Any]] = read_toml("doctor", "switches.toml")["switches"]
+    likely = [row["body"] for row in rows if sign in row["signs"]]
+    return likely + [row["body"] for row in rows if row["body"] not in likely]
+
+
+def _held(data: dict[str, Any]) -> bool:
+    """True if a reply was kept within SHORT tokens: it says so, its count does, or its text is short."""
+    count = tokens_of(data)
+    text = content_of(data)
+    if was_cut(data) or (count is not None and count <= SHORT + 2):
+        return True
+    return count is None and len(text) <= 8 * SHORT and not message_of(data).get("reasoning_content")
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,121 @@
+"""One examination: what the settings name is made, what answers over HTTP is probed, the rest is usable as it is."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ragstone.config import Config
+from ragstone.doctor.chat import ChatProbes
+from ragstone.doctor.findings import MOST, Examined, Finding
+from ragstone.doctor.line import Heard, Line
+from ragstone.doctor.vectors import SIZES, VectorProbes
+from ragstone.embed.base import Embedder
+from ragstone.embed.http import HttpEmbedder
+from ragstone.embed.select import embeddings_key, make_embedder
+from ragstone.errors import StoppedError
+from ragstone.judge.base import Judge
+from ragstone.judge.http import HttpJudge
+from ragstone.judge.select import judge_key, judge_url, make_judge
+from ragstone.text import say
+from ragstone.transport.endpoint import EMBEDDINGS, JUDGE, Endpoint, Key
+from ragstone.transport.memory import Memory
+from ragstone.transport.wire import Sleep
+from ragstone.types import Language
+
+SPARED = len(SIZES) + 1
+"""Requests the judge leaves for the embeddings."""
+
+Probes = ChatProbes | VectorProbes
+
+
+async def examine(config: Config, environ: Mapping[str, str], lang: Language, *, sleep: Sleep = asyncio.sleep) -> tuple[Examined, Examined]:
+    """Probe judge and embeddings of the settings, in at most MOST requests; each takes at most twice the time limit of a try.
+
+    Raises:
+        ConfigError: no judge, no address, or a key variable that is empty; nothing is sent then.
+    """
+    pace: dict[str, Any] = {"concurrency": 1, "environ": environ, "lang": lang}
+    embedder = make_embedder(config.embeddings, config.judge, **pace)
+    judge = make_judge(config.judge, **pace, embedder=embedder)
+    try:
+        remote = isinstance(embedder, HttpEmbedder)
+        first = await _judge(judge, config, environ, lang, MOST - SPARED if remote else MOST, sleep)
+        return first, await _embeddings(embedder, config, environ, lang, MOST - first.requests, sleep)
+    finally:
+        await judge.close()
+        await embedder.close()
+
+
+def remember(examined: Examined, memory: Memory) -> bool:
+    """Keep what later runs are spared to learn, beside what is known already; False if there is nothing to keep."""
+    if not examined.facts:
+        return False
+    known = memory.recall(examined.endpoint, examined.model)
+    kept = {name: value for name, value in known.items() if name not in ("since", "at")}
+    memory.keep(examined.endpoint, examined.model, {**kept, **examined.facts})
+    return True
+
+
+async def _judge(judge: Judge, config: Config, environ: Mapping[str, str], lang: Language, most: int, sleep: Sleep) -> Examined:
+    if not isinstance(judge, HttpJudge):
+        return _at_home("judge", judge)
+    name, key = judge_key(config.judge, environ, lang)
+    url, model = judge_url(config.judge, environ) or "", config.judge.model or ""
+    line = Line(Endpoint(url, model, Key(key, name), JUDGE, lang), config.judge.timeout, most, sleep)
+    return await _probe(line, lambda: ChatProbes(line, config.judge))
+
+
+async def _embeddings(embedder: Embedder, config: Config, environ: Mapping[str, str], lang: Language, most: int, sleep: Sleep) -> Examined:
+    if not isinstance(embedder, HttpEmbedder):
+        return _at_home("embeddings", embedder)
+    name, key = embeddings_key(config.embeddings, config.judge, environ, lang)
+    url, model = config.embeddings.base_url or judge_url(config.judge, environ) or "", config.embeddings.model or ""
+    line = Line(Endpoint(url, model, Key(key, name), EMBEDDINGS, lang), config.judge.timeout, most, sleep)
+    return await _probe(line, lambda: VectorProbes(line, model, config.embeddings.batch_size))
+
+
+async def _probe(line: Line, make: Callable[[], Probes]) -> Examined:
+    probes, endpoint = make(), line.endpoint
+    stopped = await _run(probes, line)
+    trouble = stopped or (None if probes.usable else _why(endpoint, probes, line))
+    findings = tuple(probes.findings)
+    return Examined(endpoint.model, endpoint.url, findings, line.used, trouble is None, trouble, advice=probes.advice, facts=probes.facts)
+
+
+async def _run(probes: Probes, line: Line) -> str | None:
+    """Send the probes; returns why a run would be stopped, if it would."""
+    limit = 2 * line.timeout
+    try:
+        async with asyncio.timeout(limit):
+            await probes.run()
+    except TimeoutError:
+        probes.findings.append(Finding(_next(probes), "unknown", "time_up", {"seconds": f"{limit:g}"}))
+    except StoppedError as error:
+        probes.findings.append(Finding(_next(probes), "no", "stopped"))
+        return str(error)
+    finally:
+        await line.close()
+    return None
+
+
+def _next(probes: Probes) -> str:
+    """What an early end cost: the first probe, or the rest of them."""
+    return "rest" if probes.findings else probes.start
+
+
+def _why(endpoint: Endpoint, probes: Probes, line: Line) -> str:
+    """Why nothing could be used, as a run would meet it in every cell, and which settings to look at."""
+    told = {"url": endpoint.url, "model": endpoint.model, "url_setting": endpoint.role.url, "model_setting": endpoint.role.model}
+    if probes.trouble is not None:
+        return say("doctor.no_answer", endpoint.lang, **told, word=_words(probes.trouble), count=line.used)
+    code = "nothing_read" if isinstance(probes, ChatProbes) else "no_vectors"
+    return say(f"doctor.{code}", endpoint.lang, **told)
+
+
+def _words(heard: Heard) -> str:
+    return f"{heard.word}: {heard.message}" if heard.message else str(heard.word)
+
+
+def _at_home(role: str, backend: Judge | Embedder) -> Examined:
+    identity = backend.identity
+    return Examined(identity.model, identity.endpoint, (Finding(role, "yes", "at_home"),))
