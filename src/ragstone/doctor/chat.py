@@ -28,9 +28,6 @@ ROOM = 600
 SEAL = "seal_kq7"
 """A key no model writes unless a schema makes it."""
 SEALS = ("north-41", "south-59")
-COLD = 0.01
-"""Temperature for models that refuse 0 itself."""
-_POSITIVE = r"\(0(\.0)?\s*,|greater than 0|above 0|> ?0|exclusiveMinimum|大于\s*0|（0"
 
 
 def questions() -> dict[Language, Question]:
@@ -95,7 +92,7 @@ class ChatProbes:
         if (first := await self._first(asked["en"])) is None:
             return
         await self._second(asked["zh"])
-        await self._temperature()
+        self._temperature()
         await self._limit()
         await self._schema()
         await self._object(first)
@@ -184,19 +181,16 @@ class ChatProbes:
             self._note("usage", "yes", "usage_told")
 
     # ------------------------------------------------------------------ parameters
-    async def _temperature(self) -> None:
-        value = self._settings.temperature
-        if (why := self.dialect.dropped.get("temperature")) is None:
-            if "temperature" in self.dialect.shape.parameters:
-                self._note("temperature", "yes", "temperature_taken", value=f"{self.dialect.shape.parameters['temperature']:g}")
-            return
-        if value == 0 and ApiError(400, why).mentions(_POSITIVE):
-            heard = await self._line.ask(PATH, lambda: self._small(_SUM, temperature=COLD), "choices")
-            if heard.data is not None:
-                self.advice["temperature"] = COLD
-                self._note("temperature", "yes", "temperature_above", message=why, value=f"{COLD:g}")
-                return
-        self._note("temperature", "no", "temperature_refused", value=f"{value:g}", message=why)
+    def _temperature(self) -> None:
+        """What became of the temperature on the way to the first reply."""
+        wanted = self._settings.extra_body.get("temperature", self._settings.temperature)
+        sent = self.dialect.shape.parameters.get("temperature")
+        if sent is None:
+            self._note("temperature", "no", "temperature_refused", value=wanted, message=self.dialect.dropped.get("temperature", ""))
+        elif sent != wanted:
+            self._note("temperature", "yes", "temperature_changed", value=wanted, sent=sent)
+        else:
+            self._note("temperature", "yes", "temperature_taken", value=sent)
 
     async def _limit(self) -> None:
         """Ask for a long reply with a small limit, under either name."""

@@ -72,6 +72,7 @@ class VectorProbes:
         """Send a refused parameter no more; take fewer texts where the number may have been the trouble."""
         if named := next((name for name in self._parameters if error.refuses(name)), None):
             del self._parameters[named]
+            self.facts["embeddings_dropped"] = {named: f"HTTP {error.status}: {error.message[:200]}"}
             return True
         if self._size == 1 or error.status in (404, 405, 410) or error.model:
             return False
@@ -85,8 +86,7 @@ class VectorProbes:
         code = "batch_taken" if self._size == SIZES[0] else "batch_smaller"
         self._note("batch", "yes" if self._size >= self._wanted else "no", code, size=self._size, wanted=self._wanted)
         self.advice["batch_size"] = self._size
-        if self._size < SIZES[0]:
-            self.facts["batch_size"] = self._size
+        self.facts["batch_size"] = self._size
 
     def _sound(self, outcomes: Sequence["Vector | str"]) -> "list[Vector] | None":
         """Return the vectors if every text has one and all have one dimension."""
@@ -107,7 +107,7 @@ class VectorProbes:
             self._note("order", "no", "vectors_alike")
             self.usable = False
             return
-        few = asked[: min(FEW, self._size)][::-1]
+        few = list(dict.fromkeys(asked))[:FEW][::-1]
         heard = await self._line.ask(PATH, lambda: self._body(few), "data")
         again = read_vectors(heard.data, len(few)) if heard.data is not None else []
         if not again or any(isinstance(vector, str) or vector.size != vectors[0].size for vector in again):
