@@ -43,7 +43,13 @@ MAKES: dict[str, tuple[makes.Make, dict[str, str], dict[str, Any], int]] = {
     ),
     "deepseek": (
         makes.deepseek(),
-        {**TAKEN, "json_schema": "schema_refused", "json_object": "object_given", "thinking": "thinking_stopped", "logprobs": "logprobs_given"},
+        {
+            **TAKEN,
+            "json_schema": "schema_refused",
+            "json_object": "object_given",
+            "thinking": "thinking_stopped",
+            "logprobs": "logprobs_given",
+        },
         {"extra_body": {"thinking": {"type": "disabled"}}},
         6,
     ),
@@ -84,7 +90,13 @@ MAKES: dict[str, tuple[makes.Make, dict[str, str], dict[str, Any], int]] = {
     ),
     "ollama": (
         makes.ollama(),
-        {**TAKEN, "json_schema": "schema_applied", "json_object": "object_given", "logprobs": "logprobs_missing", "thinking": "thinking_stopped"},
+        {
+            **TAKEN,
+            "json_schema": "schema_applied",
+            "json_object": "object_given",
+            "logprobs": "logprobs_missing",
+            "thinking": "thinking_stopped",
+        },
         {"extra_body": {"reasoning_effort": "none"}},
         7,
     ),

@@ -118,7 +118,7 @@ async def test_vectors_of_equal_texts_may_differ_a_little(noise, code):
     ],
 )
 async def test_what_cannot_be_used_is_told(script, code):
-    examined, server = await probe(script)
+    examined, _ = await probe(script)
     assert codes(examined)["dimension"] == code
     assert not examined.usable
     assert examined.requests == 1

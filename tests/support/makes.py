@@ -95,7 +95,10 @@ def openai_reasoning() -> Make:
         no_parameter(
             "temperature",
             400,
-            openai_error("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "temperature"),
+            openai_error(
+                "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+                "temperature",
+            ),
             lambda value: value != 1,
         ),
         no_parameter("logprobs", 400, openai_error("logprobs are not supported with reasoning models", "logprobs")),
@@ -117,9 +120,11 @@ def minimax() -> Make:
     low = {"base_resp": {"status_code": 2013, "status_msg": "invalid params, temperature must be in (0, 1]"}}
     rules: tuple[Rule, ...] = (
         lambda asked: Answer(200, low) if asked.get("temperature") == 0 else None,
-        lambda asked: Answer(200, {"base_resp": {"status_code": 2013, "status_msg": "invalid params, response_format not supported"}})
-        if "response_format" in asked
-        else None,
+        lambda asked: (
+            Answer(200, {"base_resp": {"status_code": 2013, "status_msg": "invalid params, response_format not supported"}})
+            if "response_format" in asked
+            else None
+        ),
     )
     return Make(rules=rules, thinks=lambda body: {"content": "<think>\nhm\n</think>\n\n"}, bare_json=False, logprobs=False)
 

@@ -127,14 +127,13 @@ def _after(report: Report, lang: Language) -> Iterator[str]:
 # ------------------------------------------------------------------ the settings
 def _settings(settings: Sequence[Setting], lang: Language) -> Iterator[str]:
     yield say("doctor.settings", lang)
-    rows = sorted(settings, key=lambda row: _order(row.name))
-    for table, group in groupby(rows, key=lambda row: _table_of(row.name)):
-        shown = list(group)
-        title = f"[{table}]" if table else say("doctor.settings_top", lang)
-        if f"[{table}]" in IDLE and all(row.origin == "default" for row in shown):
-            yield f"{title}  {say('doctor.settings_idle', lang)}"
-        else:
-            yield from (title, *_rows(shown, lang))
+    tables = {name: list(rows) for name, rows in groupby(sorted(settings, key=_order), key=_table_of)}
+    idle = [name for name, rows in tables.items() if f"[{name}]" in IDLE and all(row.origin == "default" for row in rows)]
+    for name, rows in tables.items():
+        if name not in idle:
+            yield from (f"[{name}]" if name else say("doctor.settings_top", lang), *_rows(rows, lang))
+    if idle:
+        yield from folded(say("doctor.settings_idle", lang, tables=" ".join(f"[{name}]" for name in idle)), COLUMNS)
 
 
 def _rows(shown: Sequence[Setting], lang: Language) -> Iterator[str]:
@@ -146,14 +145,14 @@ def _rows(shown: Sequence[Setting], lang: Language) -> Iterator[str]:
         yield f"  {pad(name, left)}  {pad(value, middle)}  {origin}"
 
 
-def _table_of(name: str) -> str:
-    return name.partition(".")[0] if "." in name else "prices" if name == "prices" else ""
+def _table_of(row: Setting) -> str:
+    return row.name.partition(".")[0] if "." in row.name else "prices" if row.name == "prices" else ""
 
 
-def _order(name: str) -> tuple[int, str]:
+def _order(row: Setting) -> tuple[int, str]:
     """Judge and embeddings first, tables without use last; within a table as given."""
     tables = ("judge", "embeddings", "metrics", "limits", "")
-    table = _table_of(name)
+    table = _table_of(row)
     return (tables.index(table), "") if table in tables else (len(tables), table)
 
 

@@ -92,6 +92,7 @@ class ChatProbes:
         if (first := await self._first(asked["en"])) is None:
             return
         await self._second(asked["zh"])
+        self._told(first)
         self._temperature()
         await self._limit()
         await self._schema()
@@ -121,7 +122,6 @@ class ChatProbes:
         if heard.data is None:
             self.trouble = heard
             return None
-        self._told(heard.data)
         return heard.data
 
     async def _second(self, question: Question) -> None:
@@ -186,11 +186,13 @@ class ChatProbes:
         wanted = self._settings.extra_body.get("temperature", self._settings.temperature)
         sent = self.dialect.shape.parameters.get("temperature")
         if sent is None:
-            self._note("temperature", "no", "temperature_refused", value=wanted, message=self.dialect.dropped.get("temperature", ""))
+            self._note(
+                "temperature", "no", "temperature_refused", value=_number(wanted), message=self.dialect.dropped.get("temperature", "")
+            )
         elif sent != wanted:
-            self._note("temperature", "yes", "temperature_changed", value=wanted, sent=sent)
+            self._note("temperature", "yes", "temperature_changed", value=_number(wanted), sent=_number(sent))
         else:
-            self._note("temperature", "yes", "temperature_taken", value=sent)
+            self._note("temperature", "yes", "temperature_taken", value=_number(sent))
 
     async def _limit(self) -> None:
         """Ask for a long reply with a small limit, under either name."""
@@ -259,7 +261,7 @@ class ChatProbes:
         sent = {name: self.dialect.shape.parameters[name] for name in self._off() if name in self.dialect.shape.parameters}
         if self._thought is None:
             if sent:
-                self._note("thinking", "yes", "thinking_off", switch=_json(sent))
+                self._note("thinking", "yes", "thinking_off", switch=_dotted(sent))
             else:
                 self._note("thinking", "yes", "thinking_none")
             return
@@ -269,7 +271,7 @@ class ChatProbes:
         for switch in switches(self._thought):
             if not switch.items() <= self.dialect.shape.parameters.items() and await self._stops(switch):
                 self.advice["extra_body"] = {**self._settings.extra_body, **switch}
-                self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=_json(switch))
+                self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=_dotted(switch))
                 return
         self._note("thinking", "no", "thinking_on", sign=self._thought)
 
@@ -335,5 +337,11 @@ def _held(data: dict[str, Any]) -> bool:
     return count is None and len(text) <= 8 * SHORT and not message_of(data).get("reasoning_content")
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    return orjson.dumps(value).decode()
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _dotted(switch: Mapping[str, Any]) -> str:
+    """A switch on one line: `thinking.type=disabled`."""
+    inner = ((name, value.items() if isinstance(value, Mapping) else [("", value)]) for name, value in switch.items())
+    return ", ".join(f"{name}{'.' if key else ''}{key}={str(value).lower()}" for name, rows in inner for key, value in rows)

@@ -89,7 +89,9 @@ async def _run(probes: Probes, line: Line) -> str | None:
         async with asyncio.timeout(limit):
             await probes.run()
     except TimeoutError:
-        probes.findings.append(Finding(_next(probes), "unknown", "time_up", {"seconds": f"{limit:g}"}))
+        if not probes.findings:
+            probes.trouble = Heard(None, None, "timeout", "", limit)
+        probes.findings.append(Finding(_next(probes), "unknown" if probes.findings else "no", "time_up", {"seconds": f"{limit:g}"}))
     except StoppedError as error:
         probes.findings.append(Finding(_next(probes), "no", "stopped"))
         return str(error)

@@ -39,7 +39,8 @@ class Line:
 
     def __init__(self, endpoint: Endpoint, timeout: float, most: int, sleep: Sleep = asyncio.sleep) -> None:
         self.endpoint, self.timeout, self.left, self._most = endpoint, timeout, most, most
-        self._wire = Wire(endpoint, timeout=timeout, retries=REPEATS, concurrency=1, backoff=Backoff(cap=4.0), sleep=self._waiting(sleep))
+        self._wire = Wire(endpoint, timeout=timeout, retries=REPEATS, concurrency=1, backoff=Backoff(cap=4.0), sleep=self._pause)
+        self._sleep, self._tally = sleep, Tally()
 
     @property
     def used(self) -> int:
@@ -55,6 +56,7 @@ class Line:
             AuthError, EndpointError: what would stop a run.
         """
         asked = _Asked(self, body, known, learn, first=first)
+        self._tally = asked.tally
         step = await self._wire.ask(path, asked)
         word = asked.word or (None if asked.data is not None else step.word or "bad_reply")
         return Heard(asked.data, asked.error, word, step.message or "", asked.tally.latency_s)
@@ -63,9 +65,14 @@ class Line:
         """Close the pooled connections."""
         await self._wire.close()
 
-    @staticmethod
-    def _waiting(sleep: Sleep) -> Sleep:
-        return lambda seconds: sleep(min(seconds, LONGEST_WAIT))
+    @property
+    def late(self) -> bool:
+        """True if the last try took all the time it had."""
+        return self._tally.latency_s >= 0.9 * self.timeout
+
+    async def _pause(self, seconds: float) -> None:
+        if not self.late:  # else it is not repeated, so there is nothing to wait for
+            await self._sleep(min(seconds, LONGEST_WAIT))
 
 
 class _Asked:
@@ -80,7 +87,7 @@ class _Asked:
         self.word: str | None = None
 
     async def _spent(self) -> bool:
-        if self.tally.attempts and self.tally.latency_s >= 0.9 * self._line.timeout:
+        if self._line.late:
             self.word = "timeout"
         elif self._line.left <= 0:
             self.word = "requests"

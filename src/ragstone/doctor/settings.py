@@ -17,6 +17,7 @@ from ragstone.text import screen_language
 from ragstone.transport.endpoint import Key, shown_url
 
 _JUDGE = ("timeout", "retries", "max_tokens", "temperature", "top_p", "seed", "extra_body", "thinking")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _VERSION_QUERY = re.compile(r"\?api-version=[\w.-]+")
 
 
@@ -109,7 +110,9 @@ def _lines(rows: Mapping[str, Any]) -> list[str]:
 def _toml(value: Any) -> str:
     """A value as TOML writes it; JSON's texts, numbers and lists are TOML's, null is nothing there."""
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items() if item is not None)
+        inner = ", ".join(
+            f"{key if _BARE.fullmatch(key) else _toml(key)} = {_toml(item)}" for key, item in value.items() if item is not None
+        )
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(item) for item in value if item is not None) + "]"
