@@ -2,6 +2,10 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +210,18 @@ def test_a_key_that_the_model_echoes_is_masked(told):
         code, out, _ = told(server)
     assert code == 3
     assert "sk-…ef" in out
+
+
+def test_ctrl_c_ends_it_with_3():
+    with ThreadedServer([HANG]) as server:
+        command = [sys.executable, "-m", "ragstone", "doctor", "--judge", "m1", "--base-url", server.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as doctor:
+            while not server.seen and doctor.poll() is None:
+                time.sleep(0.02)
+            doctor.send_signal(signal.SIGINT)
+            _, err = doctor.communicate(timeout=20)
+    assert doctor.returncode == 3
+    assert err.strip() == "Interrupted."
 
 
 def test_a_wrong_setting_is_refused_before_anything_is_sent(told):

@@ -7,10 +7,11 @@ from support import makes
 from support.server import HANG, PAGE, Server, refuse, say
 
 from ragstone.config import JudgeSettings
-from ragstone.doctor.chat import ChatProbes, questions, switches
+from ragstone.doctor.chat import ChatProbes
 from ragstone.doctor.examine import _probe
 from ragstone.doctor.findings import MOST, Examined
 from ragstone.doctor.line import Line
+from ragstone.doctor.requests import questions, switches
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
 
 

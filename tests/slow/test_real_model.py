@@ -101,6 +101,18 @@ def test_the_model_was_asked_and_its_raw_words_kept(finished_run):
     assert sum(reply["usage"]["completion_tokens"] for reply in judged if reply["usage"]) > 0
 
 
+def test_the_doctor_examines_the_server(model_server, tmp_path):
+    judge = ["--judge", "smollm2-135m", "--base-url", model_server, "--max-tokens", "120", "--embeddings", "smollm2-135m"]
+    done = ragstone("doctor", *judge, "--timeout", "120", "--no-cache", "--json", folder=tmp_path)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1, "this server has no embeddings, which is told"
+    assert found["embeddings"]["trouble"] in done.stderr
+    assert found["judge"]["usable"]
+    assert found["requests"] < 15
+    states = {row["probe"]: row["code"] for row in found["judge"]["findings"]}
+    assert (states["json_schema"], states["logprobs"], states["max_tokens"]) == ("schema_applied", "logprobs_given", "limit_kept")
+
+
 def test_a_replay_changes_nothing(finished_run):
     done = ragstone("replay", "run", folder=finished_run[1])
     assert done.returncode == 0, done.stdout + done.stderr

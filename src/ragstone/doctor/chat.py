@@ -1,7 +1,7 @@
 """The probes of a judge: the questions of a run in both languages, then what its endpoint takes beside them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -9,56 +9,29 @@ import orjson
 from ragstone.config import JudgeSettings
 from ragstone.doctor.findings import Finding, State
 from ragstone.doctor.line import Heard, Line
-from ragstone.doctor.signs import content_of, has_logprobs, message_of, object_in, thought, tokens_of, was_cut
+from ragstone.doctor.requests import (
+    COUNT,
+    RIGHT,
+    ROOM,
+    SEAL,
+    SEALED,
+    SEALS,
+    SHORT,
+    SKY,
+    SUM,
+    Small,
+    dotted,
+    kept_to,
+    questions,
+    switches,
+)
+from ragstone.doctor.signs import content_of, has_logprobs, object_in, thought, was_cut
 from ragstone.judge.dialect import LIMITS, Dialect, thinking_off
 from ragstone.judge.replies import read_completion
 from ragstone.questions.base import Question
-from ragstone.questions.check_claims import KIND
-from ragstone.questions.exchange import Asker
-from ragstone.questions.schemas import record, words
-from ragstone.resources import read_toml
 from ragstone.transport.error_body import ApiError
-from ragstone.types import Language
 
 PATH = "chat/completions"
-SHORT = 16
-"""Tokens of the reply that is asked to be far longer."""
-ROOM = 600
-"""Tokens the small probes may take, so that a model that writes on and on does not hold up the rest."""
-SEAL = "seal_kq7"
-"""A key no model writes unless a schema makes it."""
-SEALS = ("north-41", "south-59")
-
-
-def questions() -> dict[Language, Question]:
-    """Return a question of a run in each language: one claim is supported, one contradicted."""
-    found: dict[Language, Question] = {}
-    for lang, texts in read_toml("doctor", "questions.toml").items():
-        contexts, claims = ([{"id": i, "text": text} for i, text in enumerate(texts[name], 1)] for name in ("contexts", "claims"))
-        language: Language = "zh" if lang == "zh" else "en"
-        found[language] = Asker(KIND, language, 0).question({"contexts": contexts, "claims": claims})
-    return found
-
-
-RIGHT = ("supported", "contradicted")
-"""The verdicts on the two claims."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Small:
-    """A small request beside those of a run."""
-
-    system: str
-    user: str
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
-
-
-_SKY = _Small("Reply with one JSON object only.", "Which colour has a clear sky at noon? Reply in JSON, under the key colour.")
-_COUNT = _Small("Reply with plain text only.", "Write the whole numbers from 1 to 300, with commas between them. Leave none out.")
-_SUM = _Small("Reply with plain text only.", "What is 17 + 25? Reply with the number only.")
 
 
 class ChatProbes:
@@ -160,16 +133,16 @@ class ChatProbes:
             code = "chat_cut" if completion.word == "truncated" else "chat_empty"
             self._note(probe, "no", code, word=completion.word)
             return
-        reading = KIND.read(question.input, completion.text)
+        reading = question.kind.read(question.input, completion.text)
         if reading.parsed is None:
             self._note(probe, "no", "chat_unread", start=completion.text[:60])
             return
         self.read += 1
         verdicts = {line["id"]: line["verdict"] for line in reading.parsed["verdicts"]}
         right = sum(verdicts.get(id) == verdict for id, verdict in enumerate(RIGHT, 1))
-        state: State = "yes" if len(verdicts) == len(RIGHT) else "no"
-        code = "chat_read" if right == len(RIGHT) else "chat_wrong" if state == "yes" else "chat_part"
-        self._note(probe, state, code, right=right, count=len(verdicts), asked=len(RIGHT), seconds=f"{heard.seconds:.1f}")
+        code = "chat_part" if len(verdicts) < len(RIGHT) else "chat_read" if right == len(RIGHT) else "chat_wrong"
+        told = {"right": right, "count": len(verdicts), "asked": len(RIGHT), "seconds": f"{heard.seconds:.1f}"}
+        self._note(probe, "yes" if code == "chat_read" else "no", code, **told)
 
     def _told(self, data: dict[str, Any]) -> None:
         served = data.get("model")
@@ -200,11 +173,10 @@ class ChatProbes:
         refused: list[str] = []
         ignored: list[str] = []
         for name in (mine, *(other for other in LIMITS if other != mine)):
-            heard = await self._ask(_COUNT, **{name: SHORT})
-            if heard.data is not None and _held(heard.data):
+            heard = await self._ask(COUNT, **{name: SHORT})
+            if heard.data is not None and kept_to(heard.data):
                 self._limit_name = name
-                state: State = "yes"
-                self._note("max_tokens", state, "limit_kept" if name == LIMITS[0] else "limit_renamed", name=name)
+                self._note("max_tokens", "yes", "limit_kept" if name == LIMITS[0] else "limit_renamed", name=name)
                 return
             if heard.data is None and heard.error is None:
                 self._unknown("max_tokens", heard)
@@ -223,8 +195,7 @@ class ChatProbes:
             return
         if not self.dialect.shape.formats:
             return
-        wanted = {"type": "json_schema", "json_schema": {"name": "seal", "schema": record(**{SEAL: words(*SEALS)}), "strict": True}}
-        heard = await self._ask(_SKY, response_format=wanted)
+        heard = await self._ask(SKY, response_format=SEALED)
         if heard.data is None:
             self._refused_or_unknown("json_schema", "schema_refused", heard)
         elif (object_in(content_of(heard.data))[0] or {}).get(SEAL) in SEALS:
@@ -241,7 +212,7 @@ class ChatProbes:
         elif formats[:1] == ("json_object",):
             self._bare(content_of(first))
         elif formats:
-            heard = await self._ask(_SKY, response_format={"type": "json_object"})
+            heard = await self._ask(SKY, response_format={"type": "json_object"})
             if heard.data is None:
                 self._refused_or_unknown("json_object", "object_refused", heard)
             else:
@@ -261,7 +232,7 @@ class ChatProbes:
         sent = {name: self.dialect.shape.parameters[name] for name in self._off() if name in self.dialect.shape.parameters}
         if self._thought is None:
             if sent:
-                self._note("thinking", "yes", "thinking_off", switch=_dotted(sent))
+                self._note("thinking", "yes", "thinking_off", switch=dotted(sent))
             else:
                 self._note("thinking", "yes", "thinking_none")
             return
@@ -271,7 +242,7 @@ class ChatProbes:
         for switch in switches(self._thought):
             if not switch.items() <= self.dialect.shape.parameters.items() and await self._stops(switch):
                 self.advice["extra_body"] = {**self._settings.extra_body, **switch}
-                self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=_dotted(switch))
+                self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=dotted(switch))
                 return
         self._note("thinking", "no", "thinking_on", sign=self._thought)
 
@@ -280,7 +251,7 @@ class ChatProbes:
         return {name for switch in (self._switch, self.dialect.added, *switches("")) for name in switch}
 
     async def _stops(self, switch: Mapping[str, Any]) -> bool:
-        heard = await self._line.ask(PATH, lambda: self._small(_SUM) | dict(switch), "choices")
+        heard = await self._line.ask(PATH, lambda: self._small(SUM) | dict(switch), "choices")
         return heard.data is not None and thought(heard.data) is None and bool(content_of(heard.data).strip())
 
     # ------------------------------------------------------------------ sending
@@ -288,14 +259,14 @@ class ChatProbes:
         made: dict[str, Any] = orjson.loads(self.dialect.shape.body(question))
         return made
 
-    def _small(self, small: _Small, **more: Any) -> dict[str, Any]:
+    def _small(self, small: Small, **more: Any) -> dict[str, Any]:
         """A small request in the shape learned so far, without its reply format."""
         bare = replace(self.dialect.shape, formats=(), limit=None)
         room = {self._limit_name: ROOM} if self._limit_name and not more.keys() & set(LIMITS) else {}
         parameters = {name: value for name, value in bare.parameters.items() if name != "response_format"}
         return {"model": bare.model, "messages": small.messages, **parameters, **room, **more}
 
-    async def _ask(self, small: _Small, **more: Any) -> Heard:
+    async def _ask(self, small: Small, **more: Any) -> Heard:
         heard = await self._line.ask(PATH, lambda: self._small(small, **more), "choices")
         if heard.data is not None:
             self._saw(heard.data)
@@ -321,27 +292,5 @@ class ChatProbes:
         self._note(probe, "unknown", "not_told", word=heard.word or "requests")
 
 
-def switches(sign: str) -> list[dict[str, Any]]:
-    """Return what may turn thinking off, likeliest first where a thought shows as `sign`."""
-    rows: list[dict[str, Any]] = read_toml("doctor", "switches.toml")["switches"]
-    likely = [row["body"] for row in rows if sign in row["signs"]]
-    return likely + [row["body"] for row in rows if row["body"] not in likely]
-
-
-def _held(data: dict[str, Any]) -> bool:
-    """True if a reply was kept within SHORT tokens: it says so, its count does, or its text is short."""
-    count = tokens_of(data)
-    text = content_of(data)
-    if was_cut(data) or (count is not None and count <= SHORT + 2):
-        return True
-    return count is None and len(text) <= 8 * SHORT and not message_of(data).get("reasoning_content")
-
-
 def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _dotted(switch: Mapping[str, Any]) -> str:
-    """A switch on one line: `thinking.type=disabled`."""
-    inner = ((name, value.items() if isinstance(value, Mapping) else [("", value)]) for name, value in switch.items())
-    return ", ".join(f"{name}{'.' if key else ''}{key}={str(value).lower()}" for name, rows in inner for key, value in rows)
