@@ -9,22 +9,7 @@ import orjson
 from ragstone.config import JudgeSettings
 from ragstone.doctor.findings import Finding, State
 from ragstone.doctor.line import Heard, Line
-from ragstone.doctor.requests import (
-    COUNT,
-    RIGHT,
-    ROOM,
-    SEAL,
-    SEALED,
-    SEALS,
-    SHORT,
-    SKY,
-    SUM,
-    Small,
-    dotted,
-    kept_to,
-    questions,
-    switches,
-)
+from ragstone.doctor.requests import COUNT, RIGHT, ROOM, SEAL, SEALED, SEALS, SHORT, SKY, SUM, Small, dotted, kept_to, questions, switches
 from ragstone.doctor.signs import content_of, has_logprobs, object_in, thought, was_cut
 from ragstone.judge.dialect import LIMITS, Dialect, thinking_off
 from ragstone.judge.replies import read_completion
