@@ -13,15 +13,16 @@ from ragstone.doctor.findings import MOST, Examined
 from ragstone.doctor.line import Line
 from ragstone.doctor.requests import questions, switches
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
+from ragstone.transport.memory import Memory
 
 
 async def no_wait(seconds: float) -> None:
     pass
 
 
-async def probe(server: Server, *, timeout: float = 5.0, most: int = MOST, **settings: Any) -> Examined:
+async def probe(server: Server, *, timeout: float = 5.0, most: int = MOST, memory: Memory | None = None, **settings: Any) -> Examined:
     line = Line(Endpoint(server.url, "m", Key("sk-secret-0123456789", "K"), JUDGE, "en"), timeout, most, no_wait)
-    return await _probe(line, lambda: ChatProbes(line, JudgeSettings(model="m", timeout=timeout, **settings)))
+    return await _probe(line, ChatProbes(line, JudgeSettings(model="m", timeout=timeout, **settings)), memory)
 
 
 def codes(examined: Examined) -> dict[str, str]:
@@ -118,16 +119,16 @@ MAKES: dict[str, tuple[makes.Make, dict[str, str], dict[str, Any], int]] = {
 
 
 @pytest.mark.parametrize("name", MAKES)
-async def test_what_a_server_takes_is_told_in_under_15_requests(name):
+async def test_what_a_server_takes_is_told_in_under_15_requests(name, tmp_path):
     make, found, advice, requests = MAKES[name]
     async with Server(make) as server:
-        examined = await probe(server)
+        examined = await probe(server, memory=Memory(tmp_path))
     assert codes(examined) == found
     assert examined.advice == advice
     assert examined.usable
     assert examined.trouble is None
     assert examined.requests == len(server.seen) == requests
-    assert examined.facts["logprobs"] is (found["logprobs"] == "logprobs_given")
+    assert Memory(tmp_path).recall(server.url, "m")["logprobs"] is (found["logprobs"] == "logprobs_given")
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -10,16 +10,19 @@ from ragstone.doctor.findings import MOST, Examined
 from ragstone.doctor.line import Line
 from ragstone.doctor.vectors import SIZES, VectorProbes, texts
 from ragstone.transport.endpoint import EMBEDDINGS, Endpoint, Key
+from ragstone.transport.memory import Memory
 
 
 async def no_wait(seconds: float) -> None:
     pass
 
 
-async def probe(script: Any, *, batch_size: int = 10, timeout: float = 5.0, most: int = MOST) -> tuple[Examined, Server]:
+async def probe(
+    script: Any, *, batch_size: int = 10, timeout: float = 5.0, most: int = MOST, memory: Any = None
+) -> tuple[Examined, Server]:
     async with Server(embeddings=script) as server:
         line = Line(Endpoint(server.url, "bge", Key(None, "K"), EMBEDDINGS, "en"), timeout, most, no_wait)
-        return await _probe(line, lambda: VectorProbes(line, "bge", batch_size)), server
+        return await _probe(line, VectorProbes(line, "bge", batch_size), memory), server
 
 
 def codes(examined: Examined) -> dict[str, str]:
@@ -33,12 +36,13 @@ def embed(seen: Seen) -> Answer:
 SOUND = {"batch": "batch_taken", "dimension": "dimension_found", "order": "order_kept", "equal": "equal_exact"}
 
 
-async def test_a_good_endpoint_takes_two_requests():
-    examined, server = await probe(embed)
+async def test_a_good_endpoint_takes_two_requests(tmp_path):
+    examined, server = await probe(embed, memory=Memory(tmp_path))
     assert codes(examined) == SOUND
     assert [f.values for f in examined.findings if f.probe == "dimension"] == [{"size": 8}]
     assert examined.usable
-    assert (examined.requests, examined.advice, examined.facts) == (2, {"batch_size": 32}, {"batch_size": 32})
+    assert (examined.requests, examined.advice) == (2, {"batch_size": 32})
+    assert Memory(tmp_path).recall(server.url, "bge")["batch_size"] == 32
     first, second = (seen.body["input"] for seen in server.seen)
     assert len(first) == 32
     assert first[0] == first[-1]
@@ -124,13 +128,13 @@ async def test_what_cannot_be_used_is_told(script, code):
     assert examined.requests == 1
 
 
-async def test_a_refused_encoding_is_left_out():
+async def test_a_refused_encoding_is_left_out(tmp_path):
     def bare(seen: Seen) -> Answer:
         return refuse(400, "Unknown parameter: encoding_format") if "encoding_format" in seen.body else embed(seen)
 
-    examined, server = await probe(bare)
+    examined, server = await probe(bare, memory=Memory(tmp_path))
     assert codes(examined) == {**SOUND, "encoding": "encoding_refused"}
-    assert examined.facts["embeddings_dropped"].keys() == {"encoding_format"}
+    assert Memory(tmp_path).recall(server.url, "bge")["embeddings_dropped"].keys() == {"encoding_format"}
     assert len(server.seen) == 3
 
 

@@ -62,34 +62,25 @@ def command(
 def _report(loaded: Loaded, environ: Mapping[str, str], lang: Language, *, json: bool) -> int:
     import asyncio
 
+    from ragstone.cache import cache_folder
     from ragstone.cli.doctor_page import Report
     from ragstone.doctor.examine import examine
     from ragstone.doctor.settings import settings_in_force, settings_lines
     from ragstone.errors import ConfigError
+    from ragstone.transport.memory import FILE, Memory
 
     settings = settings_in_force(loaded, environ)
+    folder = cache_folder(loaded.config)
+    memory = None if loaded.config.no_cache else Memory(folder)
     try:
-        judge, embeddings = asyncio.run(examine(loaded.config, environ, lang))
+        judge, embeddings = asyncio.run(examine(loaded.config, environ, lang, memory))
     except ConfigError:
         _print(Report(None, None, settings, ""), loaded.config, environ, lang, json=json)
         raise
-    kept = _remember(judge, embeddings, loaded.config)
+    kept = folder / FILE if judge.kept or embeddings.kept else None
     lines = settings_lines(judge, embeddings, loaded, environ)
     _print(Report(judge, embeddings, settings, lines, kept), loaded.config, environ, lang, json=json)
     return _verdict(judge, embeddings)
-
-
-def _remember(judge: Examined, embeddings: Examined, config: Config) -> Path | None:
-    """Keep what was learned in the cache folder, unless the cache is to be left alone; returns where."""
-    from ragstone.cache import cache_folder
-    from ragstone.doctor.examine import remember
-    from ragstone.transport.memory import FILE, Memory
-
-    if config.no_cache:
-        return None
-    folder = cache_folder(config)
-    kept = [remember(examined, Memory(folder)) for examined in (judge, embeddings)]
-    return folder / FILE if any(kept) else None
 
 
 def _print(report: Any, config: Config, environ: Mapping[str, str], lang: Language, *, json: bool) -> None:

@@ -62,6 +62,10 @@ class ChatProbes:
         """True if a reply to a question of a run could be read."""
         return self.read > 0
 
+    def taught(self, known: Mapping[str, Any], now: float) -> dict[str, Any]:
+        """Return what later runs are spared to learn, by name; `known` is what was kept so far."""
+        return dict(self.facts)
+
     def _note(self, probe: str, state: State, code: str, **values: Any) -> None:
         self.findings.append(Finding(probe, state, code, values))
 

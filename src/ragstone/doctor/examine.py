@@ -1,7 +1,9 @@
 """One examination: what the settings name is made, what answers over HTTP is probed, the rest is usable as it is."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ragstone.config import Config
@@ -28,8 +30,12 @@ SPARED = len(SIZES) + 1
 Probes = ChatProbes | VectorProbes
 
 
-async def examine(config: Config, environ: Mapping[str, str], lang: Language, *, sleep: Sleep = asyncio.sleep) -> tuple[Examined, Examined]:
+async def examine(
+    config: Config, environ: Mapping[str, str], lang: Language, memory: Memory | None = None, *, sleep: Sleep = asyncio.sleep
+) -> tuple[Examined, Examined]:
     """Probe judge and embeddings of the settings, in at most MOST requests; each takes at most twice the time limit of a try.
+
+    What they teach is kept in `memory`, beside what is known already.
 
     Raises:
         ConfigError: no judge, no address, or a key variable that is empty; nothing is sent then.
@@ -37,49 +43,60 @@ async def examine(config: Config, environ: Mapping[str, str], lang: Language, *,
     pace: dict[str, Any] = {"concurrency": 1, "environ": environ, "lang": lang}
     embedder = make_embedder(config.embeddings, config.judge, **pace)
     judge = make_judge(config.judge, **pace, embedder=embedder)
+    given = _Given(config, environ, lang, memory, sleep)
     try:
         remote = isinstance(embedder, HttpEmbedder)
-        first = await _judge(judge, config, environ, lang, MOST - SPARED if remote else MOST, sleep)
-        return first, await _embeddings(embedder, config, environ, lang, MOST - first.requests, sleep)
+        first = await given.judge(judge, MOST - SPARED if remote else MOST)
+        return first, await given.embeddings(embedder, MOST - first.requests)
     finally:
         await judge.close()
         await embedder.close()
 
 
-def remember(examined: Examined, memory: Memory) -> bool:
-    """Keep what later runs are spared to learn, beside what is known already; False if there is nothing to keep."""
-    if not examined.facts:
-        return False
-    known = memory.recall(examined.endpoint, examined.model)
-    kept = {name: value for name, value in known.items() if name not in ("since", "at")}
-    memory.keep(examined.endpoint, examined.model, {**kept, **examined.facts})
-    return True
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What both parts of an examination need."""
+
+    config: Config
+    environ: Mapping[str, str]
+    lang: Language
+    memory: Memory | None
+    sleep: Sleep
+
+    async def judge(self, judge: Judge, most: int) -> Examined:
+        if not isinstance(judge, HttpJudge):
+            return _at_home("judge", judge)
+        settings = self.config.judge
+        name, key = judge_key(settings, self.environ, self.lang)
+        endpoint = Endpoint(judge_url(settings, self.environ) or "", settings.model or "", Key(key, name), JUDGE, self.lang)
+        line = Line(endpoint, settings.timeout, most, self.sleep)
+        return await _probe(line, ChatProbes(line, settings), self.memory)
+
+    async def embeddings(self, embedder: Embedder, most: int) -> Examined:
+        if not isinstance(embedder, HttpEmbedder):
+            return _at_home("embeddings", embedder)
+        settings, judges = self.config.embeddings, self.config.judge
+        name, key = embeddings_key(settings, judges, self.environ, self.lang)
+        url = settings.base_url or judge_url(judges, self.environ) or ""
+        line = Line(Endpoint(url, settings.model or "", Key(key, name), EMBEDDINGS, self.lang), judges.timeout, most, self.sleep)
+        return await _probe(line, VectorProbes(line, settings.model or "", settings.batch_size), self.memory)
 
 
-async def _judge(judge: Judge, config: Config, environ: Mapping[str, str], lang: Language, most: int, sleep: Sleep) -> Examined:
-    if not isinstance(judge, HttpJudge):
-        return _at_home("judge", judge)
-    name, key = judge_key(config.judge, environ, lang)
-    url, model = judge_url(config.judge, environ) or "", config.judge.model or ""
-    line = Line(Endpoint(url, model, Key(key, name), JUDGE, lang), config.judge.timeout, most, sleep)
-    return await _probe(line, lambda: ChatProbes(line, config.judge))
-
-
-async def _embeddings(embedder: Embedder, config: Config, environ: Mapping[str, str], lang: Language, most: int, sleep: Sleep) -> Examined:
-    if not isinstance(embedder, HttpEmbedder):
-        return _at_home("embeddings", embedder)
-    name, key = embeddings_key(config.embeddings, config.judge, environ, lang)
-    url, model = config.embeddings.base_url or judge_url(config.judge, environ) or "", config.embeddings.model or ""
-    line = Line(Endpoint(url, model, Key(key, name), EMBEDDINGS, lang), config.judge.timeout, most, sleep)
-    return await _probe(line, lambda: VectorProbes(line, model, config.embeddings.batch_size))
-
-
-async def _probe(line: Line, make: Callable[[], Probes]) -> Examined:
-    probes, endpoint = make(), line.endpoint
+async def _probe(line: Line, probes: Probes, memory: Memory | None) -> Examined:
+    endpoint = line.endpoint
     stopped = await _run(probes, line)
     trouble = stopped or (None if probes.usable else _why(endpoint, probes, line))
-    findings = tuple(probes.findings)
-    return Examined(endpoint.model, endpoint.url, findings, line.used, trouble is None, trouble, advice=probes.advice, facts=probes.facts)
+    told = (endpoint.model, endpoint.url, tuple(probes.findings), line.used, trouble is None, trouble)
+    return Examined(*told, advice=probes.advice, kept=memory is not None and _remember(probes, endpoint, memory))
+
+
+def _remember(probes: Probes, endpoint: Endpoint, memory: Memory) -> bool:
+    """Keep what later runs are spared to learn; False if there is nothing to keep."""
+    if not probes.usable:
+        return False
+    known = {name: fact for name, fact in memory.recall(endpoint.url, endpoint.model).items() if name not in ("since", "at")}
+    memory.keep(endpoint.url, endpoint.model, {**known, **probes.taught(known, time.time())})
+    return True
 
 
 async def _run(probes: Probes, line: Line) -> str | None:

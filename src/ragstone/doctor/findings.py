@@ -35,8 +35,8 @@ class Examined:
     """Why it cannot be used: address, status, what the endpoint said, and the setting to change."""
     advice: Mapping[str, Any] = field(default_factory=dict)
     """Settings of its table that follow from what was found."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """What later runs are spared to learn."""
+    kept: bool = False
+    """Whether what was found is remembered for later runs."""
 
 
 @dataclass(frozen=True, slots=True)

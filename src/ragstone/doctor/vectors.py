@@ -1,7 +1,7 @@
 """The probes of an embeddings endpoint: how many texts it takes at once, and whether each gets its own vector back."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,10 @@ class VectorProbes:
             return
         self.usable = True
         await self._order(texts(self._size), vectors)
+
+    def taught(self, known: Mapping[str, Any], now: float) -> dict[str, Any]:
+        """Return what later runs are spared to learn, by name; `known` is what was kept so far."""
+        return dict(self.facts)
 
     def _note(self, probe: str, state: State, code: str, **values: Any) -> None:
         self.findings.append(Finding(probe, state, code, values))
