@@ -96,6 +96,29 @@ def test_the_lines_to_copy_are_a_settings_file_that_evaluates(told, tmp_path, ca
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("name", "begun"),
+    [
+        ("deepseek", {"response_format": {"type": "json_object"}, "thinking": {"type": "disabled"}}),
+        ("openai_reasoning", {"reasoning_effort": "none", "temperature": None}),
+        ("minimax", {"response_format": None, "temperature": 0.01}),
+    ],
+)
+def test_the_next_run_starts_with_what_was_found(name, begun, told, capsys):
+    make = getattr(makes, name)()
+    with ThreadedServer(make) as server:
+        told(server)
+        row = {"question": "Warranty?", "answer": "One year.", "contexts": ["One year."]}
+        Path("s.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+        before = len(server.seen)
+        command = ["evaluate", "s.jsonl", "--judge", "m1", "--base-url", server.url, "--preset", "fast", "--out", "r", "--cache", "c"]
+        run(command, "en", ENVIRON)
+    capsys.readouterr()
+    first = server.seen[before].body
+    assert {key: first.get(key) for key in begun} == begun
+    assert "max_tokens" not in first
+
+
 def test_what_was_found_is_remembered_beside_what_was_known_unless_told_not_to(told):
     with ThreadedServer(makes.good()) as server:
         _, out, _ = told(server, "--no-cache")

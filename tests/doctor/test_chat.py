@@ -80,7 +80,7 @@ MAKES: dict[str, tuple[makes.Make, dict[str, str], dict[str, Any], int]] = {
         makes.minimax(),
         {
             **READ,
-            "temperature": "temperature_refused",
+            "temperature": "temperature_changed",
             "max_tokens": "limit_kept",
             "json_schema": "schema_refused",
             "json_object": "object_refused",

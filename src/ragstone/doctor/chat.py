@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -11,8 +12,13 @@ from ragstone.doctor.findings import Finding, State
 from ragstone.doctor.line import Heard, Line
 from ragstone.doctor.requests import COUNT, RIGHT, ROOM, SEAL, SEALED, SEALS, SHORT, SKY, SUM, Small, dotted, kept_to, questions, switches
 from ragstone.doctor.signs import content_of, has_logprobs, object_in, thought, was_cut
-from ragstone.judge.dialect import LIMITS, Dialect, thinking_off
+from ragstone.doctor.taught import lessons_now
+from ragstone.judge.dialect import Dialect
+from ragstone.judge.lessons import Lesson
+from ragstone.judge.pupil import FACT
 from ragstone.judge.replies import read_completion
+from ragstone.judge.shape import LIMITS
+from ragstone.judge.thinking import thinking_off, wants_thinking
 from ragstone.questions.base import Question
 from ragstone.transport.error_body import ApiError
 
@@ -35,8 +41,10 @@ class ChatProbes:
         self._line, self._settings = line, settings
         off = settings.thinking == "off"
         wanted = {name: getattr(settings, name) for name in ("temperature", "top_p", "seed", "max_tokens")}
-        self._switch = thinking_off(line.endpoint.host, settings.model or "") if off else {}
+        self._switch = thinking_off(line.endpoint.host, settings.model or "", urlsplit(line.endpoint.url).port) if off else {}
         self.dialect = Dialect(settings.model or "", wanted, settings.extra_body, self._switch, switch=off)
+        self.lessons: list[Lesson] = []
+        """What the probes taught beside what the first question did."""
         self._limit_name: str | None = None
         self._thought: str | None = None
 
@@ -64,7 +72,8 @@ class ChatProbes:
 
     def taught(self, known: Mapping[str, Any], now: float) -> dict[str, Any]:
         """Return what later runs are spared to learn, by name; `known` is what was kept so far."""
-        return dict(self.facts)
+        taught = lessons_now(self.dialect, self.lessons, known.get(FACT), now, limit_name=self._limit_name)
+        return {**self.facts, FACT: taught}
 
     def _note(self, probe: str, state: State, code: str, **values: Any) -> None:
         self.findings.append(Finding(probe, state, code, values))
@@ -161,16 +170,20 @@ class ChatProbes:
         mine = self.dialect.shape.limit_name
         refused: list[str] = []
         ignored: list[str] = []
+        why = ""
         for name in (mine, *(other for other in LIMITS if other != mine)):
             heard = await self._ask(COUNT, **{name: SHORT})
             if heard.data is not None and kept_to(heard.data):
                 self._limit_name = name
                 self._note("max_tokens", "yes", "limit_kept" if name == LIMITS[0] else "limit_renamed", name=name)
+                if name != mine:
+                    self.lessons.append(Lesson("rename", mine, why, sent=name))
                 return
             if heard.data is None and heard.error is None:
                 self._unknown("max_tokens", heard)
                 return
             (refused if heard.data is None else ignored).append(name)
+            why = f"HTTP {heard.error.status}: {heard.error.message[:200]}" if heard.error else "HTTP 200, but the limit is not kept to"
         self._limit_name = None
         if ignored:
             self._note("max_tokens", "no", "limit_ignored", names=", ".join(ignored))
@@ -225,12 +238,13 @@ class ChatProbes:
             else:
                 self._note("thinking", "yes", "thinking_none")
             return
-        if self._settings.thinking == "auto":
+        if self._settings.thinking == "auto" or wants_thinking(self._settings.extra_body):
             self._note("thinking", "unknown", "thinking_left", sign=self._thought)
             return
         for switch in switches(self._thought):
             if not switch.items() <= self.dialect.shape.parameters.items() and await self._stops(switch):
                 self.advice["extra_body"] = {**self._settings.extra_body, **switch}
+                self.lessons.append(Lesson("add", ", ".join(switch), f"the model thinks ({self._thought})", sent=switch))
                 self._note("thinking", "no", "thinking_stopped", sign=self._thought, switch=dotted(switch))
                 return
         self._note("thinking", "no", "thinking_on", sign=self._thought)
