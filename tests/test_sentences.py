@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.sentences import cut, sentences, spans
+from ragstone.sentences import cut, halved, sentences, spans
 
 TEXTS = st.text(st.one_of(st.sampled_from("甲乙。！？；.!?\n\r ”」\"')1.2-aB"), st.characters()), max_size=60)
 
@@ -81,3 +81,52 @@ def test_a_cut_text_is_a_beginning_within_the_limit(text, limit):
 def test_cutting_a_long_text_takes_no_quadratic_time():
     text = "一句话。" * 50_000
     assert len(cut(text, 150_001)) == 150_000
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("甲须签字。乙在3.5天内答复！丙不得转让。", ("甲须签字。乙在3.5天内答复！", "丙不得转让。")),
+        ("One is here. Two is 3.5 m there. Three.", ("One is here.", " Two is 3.5 m there. Three.")),
+        ("甲须签字，乙须答复，丙不得转让", ("甲须签字，乙须答复，", "丙不得转让")),
+        ("a fee of 1,000 yuan is due, and so is a form", ("a fee of 1,000 yuan is due,", " and so is a form")),
+        ("甲须签字。。。", None),
+        ("no mark at all", None),
+        ("，。！", None),
+        ("", None),
+    ],
+)
+def test_halving_at_sentences_then_at_clauses(text, pieces):
+    assert halved(text) == pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "pieces"),
+    [
+        ("one two three four", 4, ("one two ", "three four")),
+        ("一二三四五六七八", 4, ("一二三四", "五六七八")),
+        ("一二三四五六七八", 5, None),
+        ("oneword twowords", 8, ("oneword ", "twowords")),
+        ("x " + "一" * 10, 4, ("x " + "一" * 4, "一" * 6)),
+        ("一句话。第二句话。", 100, ("一句话。", "第二句话。")),
+    ],
+)
+def test_halving_inside_a_clause_keeps_pieces_of_some_length(text, least, pieces):
+    assert halved(text, least) == pieces
+
+
+@given(TEXTS, st.none() | st.integers(1, 9))
+def test_halves_are_the_text_and_both_say_something(text, least):
+    pieces = halved(text, least)
+    if pieces is not None:
+        assert "".join(pieces) == text
+        assert all(any(c.isalnum() for c in piece) for piece in pieces)
+
+
+@given(st.lists(st.sampled_from(["甲须签字，乙须答复。", "丙不得转让！", "One, two is due. ", "Is it so?\n"]), min_size=1, max_size=30))
+def test_a_text_is_halved_down_to_its_sentences_before_one_is_cut(told):
+    def down(text):
+        pieces = halved(text) if len(spans(text)) > 1 else None
+        return [text] if pieces is None else [part for piece in pieces for part in down(piece)]
+
+    assert [piece.strip() for piece in down("".join(told))] == sentences("".join(told))

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 from ragstone.numerals import numbers
 from ragstone.resources import read_toml
-from ragstone.sentences import cut, sentences, spans
+from ragstone.sentences import cut, halved, sentences, spans
 from ragstone.types import Language
 
-__all__ = ["asks_back", "cut", "detect", "fold", "holds", "negated", "numbers", "refuses", "sentences", "spans"]
+__all__ = ["asks_back", "cut", "detect", "fold", "halved", "holds", "negated", "numbers", "refuses", "sentences", "spans"]
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _DASH = re.compile("[‐‑–—―−~〜-]")

@@ -12,7 +12,7 @@ from ragstone.metrics.base import Metric
 from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
 from ragstone.progress import Counts, Meter, Progress
-from ragstone.questions.base import Failed, Question, Reading, Reply
+from ragstone.questions.base import TOO_MUCH, Failed, Question, Reading, Reply
 from ragstone.questions.confidence import with_confidence
 from ragstone.types import Score
 
@@ -47,6 +47,8 @@ class Recalled(Protocol):
 
 T = TypeVar("T")
 
+Used = dict[str, str | None]
+"""Keys of the questions something rested on; with the kind of those that did not fit and were asked in parts."""
 Work = tuple[Case, Sequence[Metric], dict[str, Any]]
 """A case, the metrics due on it, and what `detail.clipped` says of it."""
 
@@ -97,9 +99,11 @@ class Driver:
             await asyncio.sleep(0)
 
     async def _cell(self, desk: "_Desk", metric: Metric, clipped: dict[str, Any], meter: Meter) -> None:
-        keys: dict[str, None] = {}
+        keys: Used = {}
         score: Score = await desk.drive(metric.evaluate(desk.case.sample), keys)
-        detail = {**score.detail, "clipped": clipped} if clipped and score.status != "failed" else score.detail
+        parts = sorted({kind for kind in keys.values() if kind})
+        notes = {name: told for name, told in (("clipped", clipped), ("in_parts", parts)) if told and score.status != "failed"}
+        detail = {**score.detail, **notes} if notes else score.detail
         score = score.model_copy(update={"repeat": desk.case.repeat, "questions": tuple(keys), "detail": detail})
         self.records.keep_score(score)
         meter.tick(score)
@@ -165,9 +169,9 @@ class _Desk:
 
     driver: Driver
     case: Case
-    met: dict[Need, asyncio.Future[tuple[Any, dict[str, None]]]] = field(default_factory=dict)
+    met: dict[Need, asyncio.Future[tuple[Any, Used]]] = field(default_factory=dict)
 
-    async def drive(self, steps: Generator[Sequence[Any], list[Any], Any], keys: dict[str, None]) -> Any:
+    async def drive(self, steps: Generator[Sequence[Any], list[Any], Any], keys: Used) -> Any:
         """Run a generator of needs and questions to its end; `keys` collects the questions it rested on."""
         try:
             asked = next(steps)
@@ -176,11 +180,11 @@ class _Desk:
         except StopIteration as done:
             return done.value
 
-    async def _answers(self, asked: Sequence[Any], keys: dict[str, None]) -> list[Any]:
+    async def _answers(self, asked: Sequence[Any], keys: Used) -> list[Any]:
         """Answer all at once; keys are joined in the order asked, so that concurrency leaves no trace."""
         if len(asked) == 1:
             return [await self._answer(asked[0], keys)]
-        apart: list[dict[str, None]] = [{} for _ in asked]
+        apart: list[Used] = [{} for _ in asked]
         # what somebody is at already needs no task to be waited for
         new = [place for place, item in enumerate(asked) if isinstance(item, Question) or item not in self.met]
         answers = dict(zip(new, await together([self._answer(asked[place], apart[place]) for place in new]), strict=True)) if new else {}
@@ -190,10 +194,13 @@ class _Desk:
             keys.update(apart[place])
         return [answers[place] for place in range(len(asked))]
 
-    async def _answer(self, item: Any, keys: dict[str, None]) -> Any:
+    async def _answer(self, item: Any, keys: Used) -> Any:
         if isinstance(item, Question):
             keys[item.key] = None
-            return await self.driver.ask(item)
+            reply = await self.driver.ask(item)
+            if reply.error in TOO_MUCH:
+                keys[item.key] = item.kind.name
+            return reply
         if (met := self.met.get(item)) is not None:
             answer, used = await met
         else:
@@ -202,8 +209,8 @@ class _Desk:
         keys.update(used)
         return answer
 
-    async def _meet(self, need: Need) -> tuple[Any | Failed, dict[str, None]]:
-        keys: dict[str, None] = {}
+    async def _meet(self, need: Need) -> tuple[Any | Failed, Used]:
+        keys: Used = {}
         return await self.drive(self.driver.plan.resolve(need, self.case), keys), keys
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterable
 
 from ragstone.resources import read_toml
 
@@ -12,6 +13,8 @@ _WORD_BEFORE = re.compile(r"[^\s(（\[\"“'‘]*\Z")
 _ENUMERATOR = re.compile(r"(?:(?:^|[\n\r。！？；.!?;])[ \t]*(?:[-*•·◦▪–—>#]+[ \t]*)?[(（]?[0-9]{1,3}|[:：][ \t]*[(（]?1)\Z")
 _INITIAL = re.compile(r"(?:^|[\n\r]|\b[A-Z][\w.]*[ \t]+)[A-Z]\Z")
 _BULLET_LETTER = re.compile(r"(?:^|[\n\r])[ \t]*(?:[-*•][ \t]*)?[A-Za-z]\Z")
+_CLAUSE = re.compile(r"[；;，](?=.)|,(?=\s)", re.DOTALL)
+_BLANK = re.compile(r"\s+")
 _WINDOW = 80
 
 
@@ -53,6 +56,26 @@ def cut(text: str, limit: int) -> str:
     head = text[:limit]
     softer = max((m.end() for m in re.finditer(r"[\s,，、;:：]", head)), default=0)
     return head[: softer if softer > limit // 2 else limit].rstrip()
+
+
+def halved(text: str, least: int | None = None) -> tuple[str, str] | None:
+    """Return `text` in two pieces, cut as near to its middle as can be: at a sentence end, else at a clause mark.
+
+    A single clause is cut at white space, or without any between two characters, if both pieces keep `least` characters;
+    else, and with `least` None, it stays whole: None. Every piece holds a letter or digit.
+    """
+    ends = [end for _, end in spans(text)][:-1]
+    place = _middle(text, ends) or _middle(text, [match.end() for match in _CLAUSE.finditer(text)])
+    if place is None and least is not None and len(text) >= 2 * least:
+        inside = [match.end() for match in _BLANK.finditer(text) if least <= match.end() <= len(text) - least]
+        place = _middle(text, inside) or _middle(text, [len(text) // 2])
+    return None if place is None else (text[:place], text[place:])
+
+
+def _middle(text: str, places: Iterable[int]) -> int | None:
+    """Return the place nearest to the middle that has words before and after it."""
+    near = sorted(places, key=lambda place: abs(2 * place - len(text)))
+    return next((place for place in near if _says(text, 0, place) and _says(text, place, len(text))), None)
 
 
 def _append(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:

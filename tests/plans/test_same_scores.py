@@ -66,8 +66,9 @@ def clean(plan: str) -> Cells:
 
 
 def told(found: Cells) -> Cells:
-    """Everything of a cell but the questions it rests on."""
-    return {cell: {name: value for name, value in row.items() if name != "questions"} for cell, row in found.items()}
+    """Everything of a cell but the questions it rests on, and whether they had to be asked in parts."""
+    details = {cell: {name: value for name, value in row["detail"].items() if name != "in_parts"} for cell, row in found.items()}
+    return {cell: {name: v for name, v in (row | {"detail": details[cell]}).items() if name != "questions"} for cell, row in found.items()}
 
 
 # ------------------------------------------------------------------ the same scores

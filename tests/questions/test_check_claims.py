@@ -159,7 +159,7 @@ def test_re_asks_come_on_top_of_bad_replies(driver):
     assert driver.script(talk(), "a", "b", "c", half, half, half) == Failed("verdicts 1/2")
 
 
-@pytest.mark.parametrize("word", ["timeout", "blocked", "too_long", "rate_limited", "bad_reply", "empty_reply"])
+@pytest.mark.parametrize("word", ["timeout", "blocked", "rate_limited", "bad_reply", "empty_reply"])
 def test_a_failure_word_ends_it_at_once(driver, fails, word):
     assert driver.script(talk(), fails(word)) == Failed(word)
 

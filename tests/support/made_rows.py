@@ -13,7 +13,7 @@ TEXTS = {
     "en": {
         "context": "Page {n} of file {row} tells that matter {m} was settled in spring, after a long talk.",
         "claim": "Matter {m} of file {row} was settled in stage {n}",
-        "answer": "Answer to file {row}, edition {n}: see what follows.",
+        "answer": "Answer to file {row} in edition {n}: see what follows.",
         "question": "What became of file {row}?",
         "reverse": "Was stage {n} of file {row} meant?",
         "behaviour": "[behaviour] ",

@@ -131,6 +131,8 @@ class Cells:
         self.columns: dict[str, Column] = {}
         self.reasons: dict[tuple[str, str], float] = {}
         self.doubled = 0
+        self.in_parts: set[tuple[str, int, int]] = set()
+        """Cells (metric, sample number, repeat) that did not fit into one request."""
         self.promised = 0
         """So many samples, the first ones, have a cell in every column; one without a row counts as interrupted."""
         self._promising: frozenset[str] = frozenset()
@@ -160,10 +162,17 @@ class Cells:
         column = self.columns.get(metric) or self.column(metric)
         at, lane = self.ids.number(sample_id), column.lanes.get(repeat) or column.lane(repeat)
         self.doubled += lane.put(at, value, place)
+        self._note((metric, at, repeat), row.get("detail"))
         if value >= 0 and row.get("verdicts"):
             self._pool(column, lane, at, row)
         elif at * column.pool.counts < len(lane.counts):
             lane.leave(at, (0,) * column.pool.counts, 0.0)
+
+    def _note(self, cell: tuple[str, int, int], detail: object) -> None:
+        if isinstance(detail, dict) and detail.get("in_parts"):
+            self.in_parts.add(cell)
+        elif self.in_parts:
+            self.in_parts.discard(cell)
 
     def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
         try:

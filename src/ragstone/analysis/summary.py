@@ -291,5 +291,7 @@ def _warnings(cells: Cells, metrics: Iterable[MetricSummary]) -> Iterator[Notice
     interrupted = sum(m.reasons.get("interrupted", 0) for m in metrics)
     if interrupted:
         yield Notice("cells_interrupted", (("count", interrupted), ("total", sum(m.total for m in metrics))))
+    if cells.in_parts:
+        yield Notice("cells_in_parts", (("count", len(cells.in_parts)),))
     if cells.doubled:
         yield Notice("cells_doubled", (("count", cells.doubled),))

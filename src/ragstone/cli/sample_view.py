@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _PARTS = ("tp", "fp", "fn", "f1", "cosine", "weights")
-_FLAGS = ("flags", "merged", "duplicates", "inconsistent", "clipped", "unsplit", "behaviour", "best", "against")
+_FLAGS = ("flags", "merged", "duplicates", "inconsistent", "clipped", "in_parts", "unsplit", "behaviour", "best", "against")
 _RULE = "─" * COLUMNS
 
 

@@ -31,7 +31,7 @@ from ragstone.metrics.needs import Checked, CheckedClaims, Claim, ClaimList, Cla
 from ragstone.plans import separate
 from ragstone.plans.base import Case, Resolving, finding, ranked, sent_contexts, shuffled, split_list
 from ragstone.questions import check_all, check_claims, rate_contexts, split_both
-from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Slot
+from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, TOO_MUCH, Failed, Kind, Slot
 from ragstone.questions.exchange import Gathered, Items, Talk, complete, together
 from ragstone.types import Sample
 
@@ -190,7 +190,8 @@ def _jointly(case: Case, contexts: Sequence[Item], claims: Sequence[Item]) -> Ta
     # shuffled, because ratings must not lean on rank order, while a claim is held against all contexts in whatever order
     listed, sample = shuffled(case.sample, contexts), case.sample
     said = yield from check_all.ask(listed, claims, sample.question, sample.reference, language=case.language, repeat=case.repeat)
-    if isinstance(said, Failed) and said.reason not in OF_ENDPOINT:
+    trouble = said if isinstance(said, Failed) else said.trouble
+    if trouble and (trouble.reason in TOO_MUCH or (isinstance(said, Failed) and trouble.reason not in OF_ENDPOINT)):
         return _beside((yield from _at_once([_checked_alone(case, contexts, claims), _rated_alone(case, contexts)])))
     got = Gathered({}, said) if isinstance(said, Failed) else said
     slots: list[Slot] = [*(("claims", id) for id, _ in claims), *(("contexts", id) for id, _ in contexts)]

@@ -17,6 +17,10 @@ MAX_CLAIMS = 20
 """Claims in one request; more are asked in groups."""
 
 
+TOO_MUCH = frozenset({"truncated", "too_long"})
+"""Failure words of work that may fit in parts: the reply was cut by length, the prompt is too long."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failed:
     """What could not be had; `reason` is a word of the closed list of failure reasons."""

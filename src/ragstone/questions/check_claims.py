@@ -10,7 +10,24 @@ from typing import Any
 
 from ragstone.language import fold, holds
 from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Reading, Slot
-from ragstone.questions.exchange import Asker, Items, Talk, as_items, by_halves, complete, ids_of, in_groups, settle, together
+from ragstone.questions.exchange import (
+    Asker,
+    Cutting,
+    Items,
+    Talk,
+    Text,
+    as_items,
+    complete,
+    halves,
+    halves_of_texts,
+    ids_of,
+    in_parts,
+    said_of,
+    settle,
+    split_at,
+    weight,
+    whole,
+)
 from ragstone.questions.reading import VerdictList, clean, read_ids, read_verdicts
 from ragstone.questions.schemas import IDS, INTEGER, TEXT, record, records, words
 from ragstone.questions.verdicts import Verdict
@@ -23,6 +40,9 @@ WORDS = ("supported", "contradicted", "not_found")
 
 LINES = records(id=INTEGER, evidence=IDS, quote=TEXT, reason=TEXT, verdict=words(*WORDS))
 """Schema of the verdicts."""
+
+_Work = tuple[Sequence[Text], Sequence[Text]]
+"""Contexts, and claims to be checked against all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +84,10 @@ def ask(
 ) -> Talk[dict[int, ClaimVerdict] | Failed]:
     """Check claims against contexts, given as (id, text).
 
-    More than MAX_CLAIMS claims or MAX_CONTEXTS contexts are asked in groups, all at once. Over groups of contexts
-    supported anywhere wins over contradicted anywhere, that over not_found. Without contexts nothing is asked.
+    More than MAX_CLAIMS claims or MAX_CONTEXTS contexts are asked in groups, all at once; what does not fit is halved: the
+    claims, the contexts, then a context too long by itself, whose pieces keep its id. Over groups and pieces of contexts
+    supported anywhere wins over contradicted anywhere, that over not_found: what only two of them together would support
+    is not found. Without contexts nothing is asked.
     """
     if not contexts:
         return {id: ClaimVerdict("not_found") for id, _ in claims}
@@ -80,24 +102,18 @@ def verdict_lines(
     contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]], *, language: Language, repeat: int
 ) -> Talk[Items | Failed]:
     """Do what `ask` does, and return the verdicts in wire shape; a claim without one is left out."""
-    asker = Asker(KIND, language, repeat)
-    groups = [contexts[i : i + MAX_CONTEXTS] for i in range(0, len(contexts), MAX_CONTEXTS)]
-    parts = yield from together([in_groups(claims, MAX_CLAIMS, partial(_part, asker, group)) for group in groups])
+    works = [(some, group) for some in split_at(contexts, MAX_CONTEXTS) for group in split_at(claims, MAX_CLAIMS)]
+    parts = yield from in_parts(works, partial(_request, Asker(KIND, language, repeat)), Cutting(_halves, _weight))
     if isinstance(parts, Failed):
         return parts
-    return merged([{slot: line for items in part for slot, line in items.items()} for part in parts])
+    said = said_of(([("verdicts", id) for id, _ in claims], items) for (_, claims), items in parts)
+    return {slot: strongest(lines) for slot, lines in whole(said).items()}
 
 
-def _part(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
-    """One group of claims; a single claim whose reply is truncated is checked against halves of the contexts."""
-    if len(claims) > 1:
-        return (yield from _request(asker, contexts, claims))
-    parts = yield from by_halves(contexts, lambda some: _request(asker, some, claims))
-    return parts if isinstance(parts, Failed) else merged(parts)
+def _request(asker: Asker, work: _Work) -> Talk[Items | Failed]:
+    contexts, claims = work
 
-
-def _request(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
-    def asking(some: Iterable[tuple[int, str]]) -> dict[str, Any]:
+    def asking(some: Iterable[Text]) -> dict[str, Any]:
         return {"contexts": as_items(contexts), "claims": as_items(list(some))}
 
     def narrow(missing: Sequence[Slot]) -> dict[str, Any]:
@@ -107,18 +123,33 @@ def _request(asker: Asker, contexts: Sequence[tuple[int, str]], claims: Sequence
     return settle(asker, asking(claims), narrow)
 
 
+def _halves(work: _Work, why: str) -> list[_Work] | None:
+    """A reply is as long as there are claims; of a prompt the heavier half of the matter is cut first."""
+    contexts, claims = work
+    fewer_claims = [(contexts, some) for some in halves(claims) or ()]
+    fewer_contexts = [(some, claims) for some in halves_of_texts(contexts, why) or ()]
+    claims_first = why == "truncated" or weight(contexts) <= weight(claims)
+    return ((fewer_claims or fewer_contexts) if claims_first else (fewer_contexts or fewer_claims)) or None
+
+
+def _weight(work: _Work, why: str) -> int:
+    contexts, claims = work
+    return len(claims) if why == "truncated" else weight(contexts) + weight(claims)
+
+
 def merged(parts: Sequence[Items]) -> Items:
     """Join verdicts on the same claims by groups of contexts; a claim that a group left without one stays without."""
     if len(parts) == 1:
         return parts[0]
     common = [slot for slot in parts[0] if all(slot in part for part in parts)]
-    return {slot: _strongest([part[slot] for part in parts]) for slot in common}
+    return {slot: strongest([part[slot] for part in parts]) for slot in common}
 
 
-def _strongest(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def strongest(lines: Sequence[dict[str, Any]], ids: str = "evidence") -> dict[str, Any]:
+    """Return the verdict on one claim over parts: the first line of the word that wins, with the `ids` of all that agree."""
     best = min((line["verdict"] for line in lines), key=WORDS.index)
     agreeing = [line for line in lines if line["verdict"] == best]
-    return {**agreeing[0], "evidence": sorted({id for line in agreeing for id in line["evidence"]})}
+    return {**agreeing[0], ids: sorted({id for line in agreeing for id in line[ids]})}
 
 
 def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], folding: Callable[[str], str] = fold) -> ClaimVerdict:

@@ -2,17 +2,21 @@
 
 - A reply that cannot be read is asked again, shown to the judge, up to MAX_ASKS asks in all; then `bad_reply`.
 - Places of a reply without a readable verdict are asked again up to MAX_REASKS times; then they are left missing.
-- `truncated` work is halved until it fits or is a single item; any other failure word ends the exchange.
+- Work whose reply was cut by length (`truncated`) or whose prompt is too long (`too_long`) is halved until it fits or
+  cannot be halved; any other failure word ends the exchange.
 
 No two requests of an exchange are alike: what is asked again carries the number of the ask.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar, cast
 
-from ragstone.questions.base import Failed, Kind, Question, Reading, Reply, Slot, ask, system_prompt
+from ragstone.language import halved
+from ragstone.questions.base import TOO_MUCH, Failed, Kind, Question, Reading, Reply, Slot, ask, system_prompt
 from ragstone.resources import read_toml
+from ragstone.tokens import estimate
 from ragstone.types import Language
 
 MAX_ASKS = 4
@@ -21,9 +25,14 @@ MAX_REASKS = 2
 """Further asks for what a readable reply left missing."""
 SHOWN = 2000
 """Characters of a bad reply that are shown to the judge again."""
+LEAST = 100
+"""Fewest characters of a piece of a text that had to be cut inside a clause."""
 
 T = TypeVar("T")
 R = TypeVar("R")
+W = TypeVar("W")
+Text = tuple[int, str]
+"""A text with its id in the request."""
 Talk = Generator[list[Question], list[Reply], R]
 """Yields questions to be asked at once, receives their replies in order, returns a result."""
 
@@ -158,29 +167,94 @@ def together(talks: Sequence[Talk[R | Failed]]) -> Talk[list[R] | Failed]:
     return [results[place] for place in range(len(talks))]
 
 
-def by_halves(items: Sequence[T], part: Callable[[Sequence[T]], Talk[R | Failed]]) -> Talk[list[R] | Failed]:
-    """Do the work on all items; where the reply is truncated, on each half, down to single items."""
-    result = yield from part(items)
+@dataclass(frozen=True, slots=True)
+class Cutting(Generic[W]):
+    """How a sort of work is cut where it does not fit into one request; `why` is a word of TOO_MUCH."""
+
+    halve: Callable[[W, str], Sequence[W] | None]
+    """(work, why) -> its two halves, None if it has none."""
+    weigh: Callable[[W, str], int]
+    """(work, why) -> how much of what there was too much of it takes: of the reply or of the prompt."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is known of how much fits: the most that did and the least that did not, by the word of its failure."""
+
+    fits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOO_MUCH, 0))
+    fails: dict[str, int] = field(default_factory=dict)
+
+    def lacks(self, weight: Callable[[str], int]) -> str | None:
+        """Return the word for which work of this weight would surely fail, None if it may fit."""
+        return next((why for why, least in self.fails.items() if weight(why) >= least and weight(why) > self.fits[why]), None)
+
+
+def in_parts(works: Sequence[W], ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W]) -> Talk[list[tuple[W, R]] | Failed]:
+    """Do all works at once, each in as many parts as it takes; return the parts with what came of them, in order.
+
+    Of two halves the first is asked alone, so that work that never fits ends soon; work as heavy as what has failed is
+    then halved unasked.
+    """
+    room = _Room()
+    found = yield from together([_fit(work, ask, cutting, room) for work in works])
+    return found if isinstance(found, Failed) else [part for parts in found for part in parts]
+
+
+def _fit(work: W, ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W], room: _Room) -> Talk[list[tuple[W, R]] | Failed]:
+    why = room.lacks(partial(cutting.weigh, work))
+    if why is not None and (two := cutting.halve(work, why)) is not None:
+        both = yield from together([_fit(half, ask, cutting, room) for half in two])
+        return both if isinstance(both, Failed) else both[0] + both[1]
+    result = yield from ask(work)
     if not isinstance(result, Failed):
-        return [result]
-    return result if result.reason != "truncated" or len(items) < 2 else (yield from halves(items, part))
+        room.fits = {why: max(most, cutting.weigh(work, why)) for why, most in room.fits.items()}
+        return [(work, result)]
+    if (why := result.reason) not in TOO_MUCH or (two := cutting.halve(work, why)) is None:
+        return result
+    room.fails[why] = min(room.fails.get(why, cutting.weigh(work, why)), cutting.weigh(work, why))
+    first = yield from _fit(two[0], ask, cutting, room)
+    if isinstance(first, Failed):
+        return first
+    second = yield from _fit(two[1], ask, cutting, room)
+    return second if isinstance(second, Failed) else first + second
 
 
-def halves(items: Sequence[T], part: Callable[[Sequence[T]], Talk[R | Failed]]) -> Talk[list[R] | Failed]:
-    """Do the work on two or more items whose reply was truncated when they were asked for together."""
-    middle = (len(items) + 1) // 2
-    return (yield from _joined([by_halves(items[:middle], part), by_halves(items[middle:], part)]))
+def said_of(parts: Iterable[tuple[Iterable[Slot], Items]]) -> dict[Slot, list[dict[str, Any] | None]]:
+    """Return what the parts that were asked about a place said of it, in order; None where one of them said nothing."""
+    said: dict[Slot, list[dict[str, Any] | None]] = {}
+    for slots, items in parts:
+        for slot in slots:
+            said.setdefault(slot, []).append(items.get(slot))
+    return said
 
 
-def in_groups(items: Sequence[T], size: int, part: Callable[[Sequence[T]], Talk[R | Failed]]) -> Talk[list[R] | Failed]:
-    """Do the work on groups of at most `size` items, all at once, each by halves where it must be."""
-    groups = [items[i : i + size] for i in range(0, len(items), size)]
-    return (yield from _joined([by_halves(group, part) for group in groups]))
+def whole(said: dict[Slot, list[dict[str, Any] | None]]) -> dict[Slot, list[dict[str, Any]]]:
+    """Return the places of which all parts asked said something."""
+    return {slot: lines for slot, found in said.items() if len(lines := [line for line in found if line is not None]) == len(found)}
 
 
-def _joined(talks: Sequence[Talk[list[R] | Failed]]) -> Talk[list[R] | Failed]:
-    parts = yield from together(talks)
-    return parts if isinstance(parts, Failed) else [result for part in parts for result in part]
+def split_at(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Return the items in groups of at most `size`."""
+    return [items[i : i + size] for i in range(0, len(items), size)]
+
+
+def halves(items: Sequence[T]) -> list[Sequence[T]] | None:
+    """Return two halves of the items, None of fewer than two."""
+    return split_at(items, (len(items) + 1) // 2) if len(items) > 1 else None
+
+
+def halves_of_texts(texts: Sequence[Text], why: str) -> list[Sequence[Text]] | None:
+    """Return two halves of texts; one text that is too long for a prompt by itself is cut, and both pieces keep its id."""
+    if len(texts) != 1 or why != "too_long":
+        return halves(texts)
+    ((id, text),) = texts
+    pieces = halved(text, LEAST)
+    return None if pieces is None else [[(id, piece)] for piece in pieces]
+
+
+def weight(texts: Sequence[Text]) -> int:
+    """Return about how many tokens the texts are."""
+    return sum(estimate(text) for _, text in texts)
 
 
 def as_items(texts: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:

@@ -8,12 +8,34 @@ from functools import partial
 from typing import Any
 
 from ragstone.questions.base import MAX_CLAIMS, Failed, Kind, Reading
-from ragstone.questions.check_claims import WORDS
-from ragstone.questions.exchange import Asker, Items, Talk, as_items, complete, ids_of, in_groups, settle
+from ragstone.questions.check_claims import WORDS, strongest
+from ragstone.questions.exchange import (
+    Asker,
+    Cutting,
+    Items,
+    Talk,
+    Text,
+    as_items,
+    complete,
+    halves,
+    ids_of,
+    in_parts,
+    said_of,
+    settle,
+    split_at,
+    weight,
+    whole,
+)
 from ragstone.questions.reading import VerdictList, clean, read_ids, read_verdicts
 from ragstone.questions.schemas import IDS, INTEGER, TEXT, record, records, words
 from ragstone.questions.verdicts import Verdict
 from ragstone.types import Language
+
+REASONED = 5
+"""So many times the length of a reference claim's verdict is that of an answer claim, which gives its matches and a reason."""
+
+_Work = tuple[Sequence[Text], Sequence[Text]]
+"""Answer claims, and reference claims to match them with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +102,46 @@ def ask(
 ) -> Talk[Matches | Failed]:
     """Match claims, given as (id, text).
 
-    More than MAX_CLAIMS answer claims are asked in groups against all reference claims; a reference claim covered in
-    any group is covered. With one side empty nothing is asked: there is nothing to match.
+    More than MAX_CLAIMS answer claims are asked in groups against all reference claims; what does not fit is halved, the
+    answer claims first, and the reference claims where they make up most of it. A reference claim covered in any part is
+    covered; for an answer claim supported in any part wins over contradicted, that over not_found. With one side empty
+    nothing is asked: there is nothing to match.
     """
     if not answer_claims or not reference_claims:
         return Matches({id: AnswerMatch("not_found") for id, _ in answer_claims}, {id: False for id, _ in reference_claims})
     asker = Asker(KIND, language, repeat)
 
-    def part(some: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
-        asking = {"question": question or "", "answer_claims": as_items(some), "reference_claims": as_items(reference_claims)}
+    def part(work: _Work) -> Talk[Items | Failed]:
+        asking = {"question": question or "", "answer_claims": as_items(work[0]), "reference_claims": as_items(work[1])}
         return settle(asker, asking, lambda _: asking)
 
-    parts = yield from in_groups(answer_claims, MAX_CLAIMS, part)
+    works = [(some, reference_claims) for some in split_at(answer_claims, MAX_CLAIMS)]
+    parts = yield from in_parts(works, part, Cutting(_halves, lambda work, why: sum(_sizes(work, why))))
     if isinstance(parts, Failed):
         return parts
     return _matches(parts, [id for id, _ in answer_claims], [id for id, _ in reference_claims])
 
 
-def _matches(parts: Sequence[Items], answer: Sequence[int], reference: Sequence[int]) -> Matches | Failed:
-    lines = {id: line for items in parts for (name, id), line in items.items() if name == "answer"}
-    said = {id: [items.get(("reference", id)) for items in parts] for id in reference}
-    covered = {id: any(line is not None and line["verdict"] == "covered" for line in said[id]) for id in reference}
-    settled = [id for id in reference if covered[id] or None not in said[id]]
-    told = {id: sure for id in reference if (sure := _sure(said[id], covered[id])) is not None}
+def _halves(work: _Work, why: str) -> list[_Work] | None:
+    answer, reference = work
+    fewer_answer = [(some, reference) for some in halves(answer) or ()]
+    fewer_reference = [(answer, some) for some in halves(reference) or ()]
+    of_answer, of_reference = _sizes(work, why)
+    return ((fewer_answer or fewer_reference) if of_answer >= of_reference else (fewer_reference or fewer_answer)) or None
+
+
+def _sizes(work: _Work, why: str) -> tuple[int, int]:
+    """How much of the reply, or of the prompt, each side takes."""
+    answer, reference = work
+    return (REASONED * len(answer), len(reference)) if why == "truncated" else (weight(answer), weight(reference))
+
+
+def _matches(parts: Sequence[tuple[_Work, Items]], answer: Sequence[int], reference: Sequence[int]) -> Matches | Failed:
+    said = said_of(([*(("answer", id) for id, _ in some), *(("reference", id) for id, _ in of)], items) for (some, of), items in parts)
+    covered = {id: any(line is not None and line["verdict"] == "covered" for line in said["reference", id]) for id in reference}
+    settled = [id for id in reference if covered[id] or None not in said["reference", id]]
+    lines = {id: strongest(found, "matches") for (name, id), found in whole(said).items() if name == "answer"}
+    told = {id: sure for id in reference if (sure := _sure(said["reference", id], covered[id])) is not None}
     return complete(len(lines) + len(settled), len(answer) + len(reference)) or Matches(
         {id: _match(lines[id]) for id in answer}, covered, told
     )

@@ -7,7 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.questions.base import MAX_CONTEXTS, Failed, Kind, Reading, Slot
-from ragstone.questions.exchange import Asker, Items, Talk, as_items, complete, ids_of, in_groups, settle
+from ragstone.questions.exchange import (
+    Asker,
+    Cutting,
+    Items,
+    Talk,
+    Text,
+    as_items,
+    complete,
+    halves_of_texts,
+    ids_of,
+    in_parts,
+    said_of,
+    settle,
+    split_at,
+    weight,
+    whole,
+)
 from ragstone.questions.reading import VerdictList, clean, read_verdicts
 from ragstone.questions.schemas import INTEGER, TEXT, record, records
 from ragstone.questions.verdicts import Verdict
@@ -52,7 +68,10 @@ def ask(
     repeat: int,
     at_once: int = MAX_CONTEXTS,
 ) -> Talk[dict[int, ContextVerdict] | Failed]:
-    """Rate contexts, given as (id, text) in the order they shall be listed; more than `at_once` are asked in groups."""
+    """Rate contexts, given as (id, text) in the order they shall be listed; more than `at_once` are asked in groups.
+
+    What does not fit is halved; of a context too long by itself the pieces are rated: it is useful if one of them is.
+    """
     lines = yield from verdict_lines(contexts, question, reference, language=language, repeat=repeat, at_once=at_once)
     if isinstance(lines, Failed):
         return lines
@@ -71,8 +90,8 @@ def verdict_lines(
     """Do what `ask` does, and return the verdicts in wire shape; a context without one is left out."""
     asker = Asker(KIND, language, repeat)
 
-    def part(some: Sequence[tuple[int, str]]) -> Talk[Items | Failed]:
-        def asking(listed: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    def part(some: Sequence[Text]) -> Talk[Items | Failed]:
+        def asking(listed: Sequence[Text]) -> dict[str, Any]:
             return {"contexts": as_items(listed), "question": question or "", "reference": reference or ""}
 
         def narrow(missing: Sequence[Slot]) -> dict[str, Any]:
@@ -81,8 +100,15 @@ def verdict_lines(
 
         return settle(asker, asking(some), narrow)
 
-    parts = yield from in_groups(contexts, at_once, part)
-    return parts if isinstance(parts, Failed) else {slot: line for items in parts for slot, line in items.items()}
+    parts = yield from in_parts(split_at(contexts, at_once), part, Cutting(halves_of_texts, _weight))
+    if isinstance(parts, Failed):
+        return parts
+    said = said_of(([("verdicts", id) for id, _ in some], items) for some, items in parts)
+    return {slot: max(lines, key=lambda line: line["verdict"]) for slot, lines in whole(said).items()}
+
+
+def _weight(contexts: Sequence[Text], why: str) -> int:
+    return len(contexts) if why == "truncated" else weight(contexts)
 
 
 def rating(line: Mapping[str, Any]) -> ContextVerdict:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from ragstone.language import fold, holds, spans
+from ragstone.language import fold, halved, holds
 from ragstone.questions.base import Failed, Kind, Reading
-from ragstone.questions.exchange import Asker, Talk, halves, listen
+from ragstone.questions.exchange import Asker, Cutting, Talk, in_parts, listen
 from ragstone.questions.reading import Shape, clean, find_reply
 from ragstone.questions.schemas import TEXT, record, records
 from ragstone.questions.verdicts import read_verdict
+from ragstone.tokens import estimate
 from ragstone.types import Language
 
 LINES = records(text=TEXT, anchor=TEXT)
@@ -86,18 +87,17 @@ KIND = Kind("split_claims", 1, record(claims=LINES), _read)
 def ask(
     of: Literal["answer", "reference"], question: str | None, text: str, *, language: Language, repeat: int
 ) -> Talk[list[SplitClaim] | Failed]:
-    """Split a text into claims. A reply cut by length is asked for in parts, the text cut at sentence ends."""
+    """Split a text into claims. What does not fit is asked for in parts, the text cut at sentence ends, then at clause marks.
+
+    A part is read without the text around it: a pronoun whose noun stands before the cut is left as it is.
+    """
     asker = Asker(KIND, language, repeat)
 
-    def part(pieces: Sequence[str]) -> Talk[list[dict[str, Any]] | Failed]:
-        heard = yield from listen(asker, {"of": of, "question": question or "", "text": "".join(pieces)})
+    def part(piece: str) -> Talk[list[dict[str, Any]] | Failed]:
+        heard = yield from listen(asker, {"of": of, "question": question or "", "text": piece})
         return heard if isinstance(heard, Failed) else heard.reading.parsed["claims"]
 
     if not text.strip():
         return []
-    whole = yield from part([text])
-    if not isinstance(whole, Failed):
-        return claims_of(whole, text, language)
-    pieces = [text[start:end] for start, end in spans(text)] if whole.reason == "truncated" else []
-    parts = (yield from halves(pieces, part)) if len(pieces) > 1 else whole
-    return parts if isinstance(parts, Failed) else claims_of([line for lines in parts for line in lines], text, language)
+    parts = yield from in_parts([text], part, Cutting(lambda piece, _: halved(piece), lambda piece, _: estimate(piece)))
+    return parts if isinstance(parts, Failed) else claims_of([line for _, lines in parts for line in lines], text, language)
