@@ -88,7 +88,7 @@ def test_cutting_a_long_text_takes_no_quadratic_time():
     [
         ("甲须签字。乙在3.5天内答复！丙不得转让。", ("甲须签字。乙在3.5天内答复！", "丙不得转让。")),
         ("One is here. Two is 3.5 m there. Three.", ("One is here.", " Two is 3.5 m there. Three.")),
-        ("甲须签字，乙须答复，丙不得转让", ("甲须签字，乙须答复，", "丙不得转让")),
+        ("甲须签字，乙须答复，丙不得转让", ("甲须签字，", "乙须答复，丙不得转让")),
         ("a fee of 1,000 yuan is due, and so is a form", ("a fee of 1,000 yuan is due,", " and so is a form")),
         ("甲须签字。。。", None),
         ("no mark at all", None),

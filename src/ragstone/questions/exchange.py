@@ -26,7 +26,7 @@ MAX_REASKS = 2
 SHOWN = 2000
 """Characters of a bad reply that are shown to the judge again."""
 LEAST = 100
-"""Fewest characters of a piece of a text that had to be cut inside a clause."""
+"""Characters of a text that any judge has room for: no text of fewer than twice as many is cut for a prompt that is too long."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -248,8 +248,12 @@ def halves_of_texts(texts: Sequence[Text], why: str) -> list[Sequence[Text]] | N
     if len(texts) != 1 or why != "too_long":
         return halves(texts)
     ((id, text),) = texts
-    pieces = halved(text, LEAST)
-    return None if pieces is None else [[(id, piece)] for piece in pieces]
+    return [[(id, piece)] for piece in (halved(text, LEAST) if long(text) else None) or ()] or None
+
+
+def long(text: str) -> bool:
+    """True if a text may be what makes a prompt too long: a shorter one is not worth cutting for that."""
+    return len(text) >= 2 * LEAST
 
 
 def weight(texts: Sequence[Text]) -> int:

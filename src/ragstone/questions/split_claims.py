@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ragstone.language import fold, halved, holds
 from ragstone.questions.base import Failed, Kind, Reading
-from ragstone.questions.exchange import Asker, Cutting, Talk, in_parts, listen
+from ragstone.questions.exchange import Asker, Cutting, Talk, in_parts, listen, long
 from ragstone.questions.reading import Shape, clean, find_reply
 from ragstone.questions.schemas import TEXT, record, records
 from ragstone.questions.verdicts import read_verdict
@@ -99,5 +99,9 @@ def ask(
 
     if not text.strip():
         return []
-    parts = yield from in_parts([text], part, Cutting(lambda piece, _: halved(piece), lambda piece, _: estimate(piece)))
+    parts = yield from in_parts([text], part, Cutting(_halves, lambda piece, _: estimate(piece)))
     return parts if isinstance(parts, Failed) else claims_of([line for _, lines in parts for line in lines], text, language)
+
+
+def _halves(text: str, why: str) -> tuple[str, str] | None:
+    return halved(text) if why == "truncated" or long(text) else None
