@@ -8,9 +8,11 @@ denies it stands, and a context useful if it holds a sentence of the yardstick. 
 A Chinese character is a token, four ASCII characters are one.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -18,10 +20,12 @@ from support.fault_server import Call, error
 from support.server import Answer, say
 
 from ragstone.judge.base import Identity, RawReply
-from ragstone.language import fold, sentences
+from ragstone.language import fold as fold_anew
+from ragstone.language import sentences
 from ragstone.questions.base import Question
 
 Item = dict[str, Any]
+fold = functools.cache(fold_anew)
 DENIALS = ("并非", "It is false that ")
 
 
@@ -92,8 +96,9 @@ class SmallJudge:
 
 
 def _reach(text: str, room: int) -> int:
-    """How many characters of a text so many tokens are."""
-    return next(end for end in range(len(text), -1, -1) if tokens(text[:end]) <= room)
+    """How many characters of a text about so many tokens are."""
+    spent = accumulate(1 if ord(c) > 127 else 0.25 for c in text)
+    return next((end for end, used in enumerate(spent) if used > room), len(text))
 
 
 # ------------------------------------------------------------------ the truth
