@@ -113,3 +113,71 @@ def test_h06_both_lists_of_a_match_are_completed(lab, half):
     with lab.server(FOUR, lost) as server:
         never = lab.ask(server, lab.write(FOUR), metrics="answer_correctness", out="never")
     assert all(str(value).startswith("verdicts ") for value in never.values("answer_correctness"))
+
+
+# ------------------------------------------------------------------ the other kinds, and work done in parts
+def short_of(call, **lists):
+    """The good reply without the last items of some lists: `claims=1` drops one."""
+    good = call.parsed
+    return reply({name: items[: len(items) - lists.get(name, 0)] for name, items in good.items()})
+
+
+JOINT = ("--plan", "joint")
+
+
+@pytest.mark.parametrize("half", ["claims", "contexts"])
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_both_lists_of_a_joint_check_are_completed(lab, row, half):
+    def fault(call):
+        return short_of(call, **{half: 2}) if call.kind == "check_all" and not again(call) else None
+
+    done = lab.evaluate([row], fault, *JOINT, metrics="all")
+    assert done.cell(row.id) == pytest.approx(4 / 6, abs=1e-12)
+    assert done.cell(row.id, "context_precision") == 1.0
+    assert done.server.kinds()["check_all"] == 2, "once more, with the whole request"
+
+
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_what_a_joint_check_never_says_costs_only_the_cells_that_need_it(lab, row):
+    done = lab.evaluate([row], lambda call: short_of(call, contexts=1) if call.kind == "check_all" else None, *JOINT, metrics="all")
+    assert done.cell(row.id, "context_precision") == "verdicts 4/5"
+    assert done.cell(row.id) == pytest.approx(4 / 6, abs=1e-12)
+    assert isinstance(done.cell(row.id, "context_recall"), float)
+
+
+@pytest.mark.parametrize("plan", ["separate", "per-context"])
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_a_context_rated_alone_is_asked_again_alone(lab, row, plan):
+    def fault(call):
+        return reply({"verdicts": []}) if call.kind == "rate_contexts" and not again(call) else None
+
+    done = lab.evaluate([row], fault, "--plan", plan, metrics="context_precision")
+    assert done.values("context_precision") == [1.0]
+    assert sum(again(call) for call in done.server.calls) == (1 if plan == "separate" else 5)
+
+
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_a_verdict_missing_in_a_part_is_asked_for_in_that_part(lab, row):
+    """The six claims do not fit into one reply; of the second half one is left out at first."""
+
+    def fault(call):
+        if call.kind != "check_claims":
+            return None
+        ids = [claim["id"] for claim in call.input["claims"]]
+        return reply("{", finish="length") if len(ids) > 3 else short_of(call, verdicts=1) if 6 in ids and not again(call) else None
+
+    done = lab.evaluate([row], fault)
+    assert done.values() == [pytest.approx(4 / 6, abs=1e-12)]
+    assert [[c["id"] for c in call.input["claims"]] for call in done.server.calls if again(call)] == [[6]]
+    assert done.row(row.id)["detail"]["in_parts"] == ["check_claims"]
+
+
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_a_verdict_that_a_part_never_gives_is_missing_in_the_whole(lab, row):
+    def fault(call):
+        if call.kind != "check_claims":
+            return None
+        ids = [claim["id"] for claim in call.input["claims"]]
+        return reply("{", finish="length") if len(ids) > 3 else short_of(call, verdicts=1) if 6 in ids else None
+
+    assert lab.evaluate([row], fault).values() == ["verdicts 5/6"]

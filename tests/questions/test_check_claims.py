@@ -306,3 +306,52 @@ def test_a_long_bad_reply_is_shown_in_part(driver):
 def test_keys_differ_by_repeat_language_and_text():
     keys = {next(talk(of=(1,), language=lang, repeat=r))[0].key for lang, r in itertools.product(("zh", "en"), (0, 1))}
     assert len(keys) == 4
+
+
+class TestTooLong:
+    LONG: ClassVar = [
+        (1, "".join(f"第{n}条规定期限为{n}个工作日。" for n in range(1, 41))),
+        (2, "".join(f"Rule {n} gives {n} days. " for n in range(41, 81))),
+        (3, "只有一句话的片段"),
+    ]
+
+    @staticmethod
+    def judge(fails, room):
+        """Finds claim n where a context says "Rule n gives" or 第n条规定, with room for so many characters."""
+
+        def answer(asked):
+            texts = [(c["id"], c["text"]) for c in asked["contexts"]]
+            if sum(len(text) for _, text in texts) + sum(len(c["text"]) for c in asked["claims"]) > room:
+                return fails("too_long")
+            found = {c["id"]: [i for i, t in texts if f"第{c['id']}条规定" in t or f"Rule {c['id']} gives" in t] for c in asked["claims"]}
+            return {"verdicts": [verdict(id, "supported" if ids else "not_found", ids) for id, ids in found.items()]}
+
+        return answer
+
+    @pytest.mark.parametrize("room", [1200, 900, 500, 300])
+    @pytest.mark.parametrize("language", ["zh", "en"])
+    def test_the_contexts_are_halved_then_one_is_cut_and_keeps_its_id(self, driver, fails, room, language):
+        result = driver.run(talk(self.LONG, of=(3, 38, 60, 99), language=language), self.judge(fails, room))
+        assert words(result) == {3: "supported", 38: "supported", 60: "supported", 99: "not_found"}
+        assert [result[id].evidence for id in (3, 38, 60, 99)] == [(1,), (1,), (2,), ()]
+        assert all(i["claims"] == driver.inputs[0]["claims"] for i in driver.inputs), "all claims go with each part of the contexts"
+
+    def test_pieces_are_sentences_and_nothing_is_lost(self, driver, fails):
+        driver.run(talk(self.LONG[:1], of=(3,)), self.judge(fails, 300))
+        text = self.LONG[0][1]
+        pieces = sorted((t for i in driver.inputs if len(t := i["contexts"][0]["text"]) < 290), key=text.index)
+        assert "".join(pieces) == text
+        assert all(piece.endswith("。") for piece in pieces)
+
+    def test_where_the_claims_weigh_more_they_are_halved(self, driver, fails):
+        result = driver.run(talk([(1, "第7条规定")], of=range(1, 21)), self.judge(fails, 60))
+        assert [id for id, word in words(result).items() if word == "supported"] == [7]
+        assert all(len(i["contexts"]) == 1 for i in driver.inputs)
+
+    def test_what_cannot_be_cut_any_more_fails_soon(self, driver, fails):
+        assert driver.run(talk(self.LONG, of=range(1, 21)), lambda _: fails("too_long")) == Failed("too_long")
+        assert len(driver.asked) < 16
+
+    def test_a_single_context_is_not_cut_for_a_reply_that_was(self, driver, fails):
+        assert driver.run(talk(self.LONG[:1], of=(1,)), lambda _: fails("truncated")) == Failed("truncated")
+        assert len(driver.asked) == 1

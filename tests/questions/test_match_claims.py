@@ -131,3 +131,58 @@ def test_nothing_to_match_is_not_asked(driver, answers, references):
 
 def test_a_failure_word_ends_it(driver, fails):
     assert driver.script(talk(), fails("blocked")) == Failed("blocked")
+
+
+def pairs(asked, table):
+    """A judge that knows of each answer claim the reference claims it matches and those it contradicts."""
+    ids = {c["id"] for c in asked["reference_claims"]}
+    lines, hit = [], set()
+    for claim in asked["answer_claims"]:
+        same, against = (sorted(ids & set(part)) for part in table.get(claim["id"], ((), ())))
+        hit |= set(same)
+        lines.append(answer(claim["id"], "supported" if same else "contradicted" if against else "not_found", same or against))
+    return {"answer": lines, "reference": [reference(id, "covered" if id in hit else "missing") for id in sorted(ids)]}
+
+
+TABLE = {1: ([3, 55], [7]), 2: ([], [2, 59]), 3: ([60], [1]), 30: ([31], []), 60: ([], [])}
+SIXTY = [(i, f"claim {i}") for i in range(1, 61)]
+
+
+@pytest.mark.parametrize("word", ["truncated", "too_long"])
+@pytest.mark.parametrize("room", [100, 40, 20, 10, 6])
+def test_both_sides_are_halved_where_one_alone_does_not_fit(driver, fails, room, word):
+    def judge(asked):
+        size = 5 * len(asked["answer_claims"]) + len(asked["reference_claims"])
+        return fails(word) if size > room else pairs(asked, TABLE)
+
+    cut = driver.run(talk(SIXTY, SIXTY), judge)
+    assert cut == driver.run(talk(SIXTY, SIXTY, question="other"), lambda asked: pairs(asked, TABLE))
+    assert cut.answer[1] == AnswerMatch("supported", (3, 55), "r")
+    assert cut.answer[2] == AnswerMatch("contradicted", (2, 59), "r")
+    assert [id for id, covered in cut.reference.items() if covered] == [3, 31, 55, 60]
+
+
+def test_one_answer_claim_against_too_many_reference_claims(driver, fails):
+    result = driver.run(
+        talk(A[:1], SIXTY), lambda asked: fails("truncated") if len(asked["reference_claims"]) > 15 else pairs(asked, TABLE)
+    )
+    assert result.answer == {1: AnswerMatch("supported", (3, 55), "r")}
+    assert [len(i["reference_claims"]) for i in driver.inputs] == [60, 30, 15, 15, 15, 15]
+
+
+def test_an_answer_claim_missing_in_one_part_of_the_reference_is_missing(driver, fails):
+    def judge(asked):
+        said = pairs(asked, {1: ([3], [])})
+        return (
+            fails("truncated")
+            if len(asked["reference_claims"]) > 30
+            else said
+            if asked["reference_claims"][0]["id"] == 1
+            else said | {"answer": []}
+        )
+
+    assert driver.run(talk(A[:1], SIXTY), judge) == Failed("verdicts 60/61")
+
+
+def test_one_pair_that_does_not_fit_fails(driver, fails):
+    assert driver.run(talk(A[:1], R[:1]), lambda _: fails("too_long")) == Failed("too_long")

@@ -73,3 +73,36 @@ def test_truncated_groups_are_halved(driver, fails):
 
 def test_no_contexts(driver):
     assert driver.script(talk([])) == {}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"), [("第{}条规定了收费标准。", "第33条规定"), ("Rule {} is about fees. ", "Rule 33 is")], ids=["zh", "en"]
+)
+@pytest.mark.parametrize("room", [600, 300, 200])
+def test_a_context_too_long_by_itself_is_useful_if_a_piece_is(driver, fails, sentence, wanted, room):
+    contexts = [(2, "".join(sentence.format(n) for n in range(50))), (1, "x"), (3, "".join(sentence.format(n) for n in range(50, 90)))]
+
+    def judge(asked):
+        if sum(len(c["text"]) for c in asked["contexts"]) > room:
+            return fails("too_long")
+        return {"verdicts": [{"id": c["id"], "verdict": wanted in c["text"], "reason": c["text"][:40]} for c in asked["contexts"]]}
+
+    result = driver.run(talk(contexts), judge)
+    assert {id: v.useful for id, v in result.items()} == {2: True, 1: False, 3: False}
+    assert result[2].reason in contexts[0][1]
+
+
+def test_a_piece_without_a_verdict_leaves_its_context_without_one(driver, fails):
+    text = "One fee is due. " * 20
+
+    def judge(asked):
+        (context,) = asked["contexts"]
+        return fails("too_long") if context["text"] == text else lines(c1=1) if context["text"].startswith("One") else {"verdicts": []}
+
+    assert driver.run(talk([(1, text)]), judge) == Failed("verdicts 0/1")
+
+
+@pytest.mark.parametrize("word", ["too_long", "truncated"])
+def test_one_short_context_that_does_not_fit_fails(driver, fails, word):
+    assert driver.run(talk([(1, "One. Two. Three.")]), lambda _: fails(word)) == Failed(word)
+    assert len(driver.asked) == 1

@@ -128,3 +128,29 @@ def test_a_truncated_reply_is_asked_for_in_parts_cut_at_sentence_ends(driver, fa
 
 def test_a_truncated_sentence_fails(driver, fails):
     assert driver.run(talk(), lambda _: fails("truncated")) == Failed("truncated")
+
+
+@pytest.mark.parametrize("room", [600, 250, 200])
+def test_a_prompt_too_long_is_cut_like_a_truncated_reply(driver, fails, room):
+    sentences = [f"第{n}条：申请人应当在{n}日内，向窗口提交材料。" for n in range(1, 31)]
+
+    def judge(asked):
+        held = [s for s in sentences if s in asked["text"]]
+        return fails("too_long") if len(asked["text"]) > room else {"claims": [{"text": s, "anchor": s[:6]} for s in held]}
+
+    result = driver.run(talk("".join(sentences), "zh", "reference"), judge)
+    assert texts(result) == sentences
+    assert [claim.anchor for claim in result] == [s[:6] for s in sentences]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"), [("甲须签字，乙须答复", ["甲须签字，", "乙须答复"]), ("Sign it, then post it.", ["Sign it,", " then post it."])]
+)
+def test_the_last_resort_is_a_clause(driver, fails, text, pieces):
+    result = driver.run(talk(text), lambda asked: fails("truncated") if asked["text"] == text else {"claims": [asked["text"]]})
+    assert texts(result) == [piece.strip() for piece in pieces]
+
+
+def test_a_short_text_is_not_what_makes_a_prompt_too_long(driver, fails):
+    assert driver.run(talk(ZH), lambda _: fails("too_long")) == Failed("too_long")
+    assert len(driver.asked) == 1
