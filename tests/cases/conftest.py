@@ -140,6 +140,7 @@ class Laboratory:
             said = self._called(source, folder, flags)
         outcome = Outcome(*said, folder, server)
         if finished:
+            assert outcome.code in (0, 1), outcome.err
             outcome.scores = lines(folder / "scores.jsonl")
             self.hold(outcome, _ids(folder), _split(flags[5]))
         return outcome
