@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
 
 WORST_SHOWN = 10
 """The lowest scores that are listed unless --worst says how many."""
-
-RAW_SHOWN = 160
-"""Characters of a failed cell's raw reply in the list of failed cells; the sample's page with --raw has all of it."""
 
 
 def command(
@@ -86,44 +82,16 @@ def _show_sample(run: Run, sample_id: str, lang: Language, *, raw: bool, json: b
 def _show_run(run: Run, lang: Language, wanted: dict[str, Any], *, failed: bool, json: bool) -> None:
     summary = run.summary(**wanted)
     if json:
+        from ragstone.cli.failed_view import failed_cells
         from ragstone.cli.output import print_document
 
-        print_document({**summary.to_dict(), **({"failed_cells": _failed_cells(run)} if failed else {})})
+        print_document({**summary.to_dict(), **({"failed_cells": failed_cells(run)} if failed else {})})
         return
+    from ragstone.cli.failed_view import failed_list
     from ragstone.cli.tables import slice_table, summary_table, worst_list
 
     tail = (
-        _failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"] if any(m.n for m in summary.metrics) else 0)
+        failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"] if any(m.n for m in summary.metrics) else 0)
     )
     parts = ["\n".join(lines) for lines in (slice_table(summary.slices, lang), list(tail)) if lines]
     print("\n\n".join([summary_table(summary, lang), *parts]))
-
-
-def _failed_cells(run: Run) -> list[dict[str, Any]]:
-    rows = run.failed_rows()
-    replies = run.replies({key for row in rows for key in row.get("questions") or ()})
-    return [
-        {
-            **{name: row[name] for name in ("sample_id", "metric", "reason")},
-            "replies": [replies[key] for key in row.get("questions") or () if key in replies],
-        }
-        for row in rows
-    ]
-
-
-def _failed_list(run: Run, lang: Language) -> Iterator[str]:
-    """The reply that spoiled a cell is the last one asked for it."""
-    from ragstone.cli.numbers import metric_label
-    from ragstone.cli.plain import folded, one_line
-    from ragstone.cli.sample_view import reply_text
-    from ragstone.text import say
-
-    cells = _failed_cells(run)
-    yield say("show.failed", lang, count=len(cells)) if cells else say("show.none_failed", lang)
-    for cell in cells:
-        yield from folded(f"{one_line(cell['sample_id'])} · {metric_label(cell['metric'], lang)} · {one_line(cell['reason'])}", first="  ")
-        if cell["replies"]:
-            reply = cell["replies"][-1]
-            text = one_line(reply_text(reply, lang))
-            shown = text[:RAW_SHOWN] + ("…" if len(text) > RAW_SHOWN else "")
-            yield from folded(f"{one_line(reply.get('kind', '?'))}: {shown}", first="      ")
