@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,8 @@ def failed_list(run: Run, lang: Language) -> Iterator[str]:
         yield from _heading(word, found, lang)
         yield from _entries(found, lang)
     yield ""
-    yield from folded(say("failed.all", lang, run=run.path or "RUN"), COLUMNS)
+    for name in ("all", "one", "again"):  # commands are copied: they must not be broken
+        yield one_line(say(f"failed.{name}", lang, run=shlex.quote(str(run.path or "RUN"))))
 
 
 def _heading(word: str, cells: list[Row], lang: Language) -> Iterator[str]:
