@@ -13,6 +13,7 @@ from ragstone.embed.taught import Taught
 from ragstone.errors import AuthError, EndpointError
 from ragstone.judge.base import Identity
 from ragstone.transport.endpoint import EMBEDDINGS, Endpoint, Key
+from ragstone.transport.key import hidden
 from ragstone.transport.retry import Backoff
 from ragstone.transport.wire import DONE, Sleep, Wire
 
@@ -88,6 +89,7 @@ class HttpEmbedder:
         wait: float = WAIT,
         memory: Memory | None = None,
     ) -> None:
+        api_key = hidden(api_key)
         self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), EMBEDDINGS, lang)
         self._wire = Wire(
             self._endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep

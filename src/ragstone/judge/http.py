@@ -15,6 +15,7 @@ from ragstone.judge.witness import Witness
 from ragstone.questions.base import Question
 from ragstone.text import say
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
+from ragstone.transport.key import hidden
 from ragstone.transport.memory import Memory
 from ragstone.transport.retry import Backoff
 from ragstone.transport.wire import Sleep, Wire
@@ -76,6 +77,7 @@ class HttpJudge:
         sleep: Sleep = asyncio.sleep,
         memory: Memory | None = None,
     ) -> None:
+        api_key = hidden(api_key)
         endpoint = self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), JUDGE, lang)
         extra = dict(extra_body or {})
         if taken := [name for name in RESERVED if name in extra]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
+from ragstone.transport.key import Secret
 
 if TYPE_CHECKING:
     from ragstone.config.model import JudgeSettings
@@ -108,12 +109,12 @@ def named_key(setting: str, name: str, environ: Mapping[str, str], lang: Languag
     """Return the key in variable `name`; raises ConfigError if it is not set or blank."""
     if not (key := environ.get(name, "").strip()):
         raise ConfigError(say("http.empty_key", lang, setting=setting, name=name))
-    return key
+    return Secret(key)
 
 
 def first_key(names: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, str | None]:
     """Return the first of the variables that holds something, with its key; else the first name, and None."""
-    return next(((name, environ[name]) for name in names if environ.get(name, "").strip()), (names[0], None))
+    return next(((name, Secret(environ[name])) for name in names if environ.get(name, "").strip()), (names[0], None))
 
 
 def installed(group: str, name: str) -> Callable[..., Any] | None:

@@ -3,15 +3,15 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
+from ragstone.transport.key import Key as Key
+from ragstone.transport.key import Secret
 from ragstone.types import Language
 
-SECRET = 6
-"""Shorter keys ("EMPTY", "none") are placeholders of servers without keys; masking them would garble texts."""
 _TOKEN_SHAPES = re.compile(
     r"(?P<lead>(?<![A-Za-z0-9])(?:sk-|(?:[spr]k_|gsk_|csk-|hf_|gh[pousr]_|github_pat_|r8_|fw_|tgp_v1_|xai-|nvapi-|pplx-|jina_|AIza|AKIA|LTAI)"
     r"(?=[\w*-]*\d)))[\w*-]{6,}"
@@ -28,48 +28,10 @@ _NAMED = re.compile(
     re.ASCII,
 )
 """Keys by what a server calls them."""
+_NAMES = re.compile(r"key|token|secret|sig|auth|pass|code|subscription", re.IGNORECASE)
+"""Parameters of an address whose values are secrets."""
 _OPERATIONS = re.compile(r"/(chat/completions|completions|embeddings)$")
 _VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
-
-
-class Key:
-    """An API key. It leaves this object only as a request header; every text shows `masked`."""
-
-    __slots__ = ("_escaped", "_value", "name")
-
-    def __init__(self, value: str | None, name: str) -> None:
-        self._value = (value or "").strip()
-        self._escaped = re.compile("".join(_spellings(char) for char in self._value), re.IGNORECASE)
-        self.name = name
-        """The setting that holds the key, for error texts."""
-
-    def __repr__(self) -> str:
-        return f"Key({self.masked!r})"
-
-    def __bool__(self) -> bool:
-        return bool(self._value)
-
-    @property
-    def masked(self) -> str:
-        """First 3 and last 2 characters; nothing of a key under 12 characters."""
-        return f"{self._value[:3]}…{self._value[-2:]}" if len(self._value) >= 12 else "…"
-
-    def header(self) -> dict[str, str]:
-        """Return the Authorization header, or nothing without a key."""
-        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
-
-    def scrub(self, text: str) -> str:
-        """Return `text` with the key masked, also where JSON escapes spell it: servers echo keys in errors and models in replies."""
-        if len(self._value) < SECRET:
-            return text
-        if self._value in text:
-            text = text.replace(self._value, self.masked)
-        return self._escaped.sub(self.masked, text) if "\\" in text else text
-
-    def check(self, lang: Language) -> None:
-        """Raise ConfigError if the key cannot stand in a header (a line break, a pasted Chinese quote)."""
-        if not self._value.isascii() or not self._value.isprintable() or " " in self._value:
-            raise ConfigError(say("http.bad_key", lang, name=self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +72,8 @@ class Endpoint:
         parts = self._split(base_url.strip())
         path = _OPERATIONS.sub("", parts.path.rstrip("/")).rstrip("/")
         self.url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-        self._query = parts.query
+        self._query = Secret(parts.query)
+        self._others = tuple(Key(value, name) for name, value in parse_qsl(parts.query) if _NAMES.search(name))
         self.host = (parts.hostname or "").lower()
 
     def __repr__(self) -> str:
@@ -168,22 +131,23 @@ class Endpoint:
 
         For messages only: a judge's own reply may well speak of tokens.
         """
-        bare = self.key.scrub(text.replace(f"?{self._query}", "?…") if self._query else text)
+        bare = self._unlocked(text.replace(f"?{self._query}", "?…") if self._query else text)
         for tokens in (_TOKEN_SHAPES, _BEARER, _NAMED):
             bare = tokens.sub(lambda found: f"{found['lead'] or ''}…", bare)
         return bare
+
+    def _unlocked(self, text: str) -> str:
+        """The text without the key, and without the keys that stand in the address."""
+        for key in (self.key, *self._others):
+            text = key.scrub_echoes(text)
+        return text
 
     def say(self, name: str, **values: object) -> str:
         """Return the text `http.<name>` with address, model, masked key and the settings' names filled in."""
         key = self.key.masked if self.key else say("http.unset_key", self.lang)
         known = {"url": self.url, "model": self.model, "key": key, "key_setting": self.key.name}
         settings = {"url_setting": self.role.url, "model_setting": self.role.model, "body_setting": self.role.body}
-        return say(f"http.{name}", self.lang, **{**known, **settings, **values})
-
-
-def _spellings(char: str) -> str:
-    """A pattern for a character as it is or as JSON may escape it."""
-    return rf"(?:\\?{re.escape(char)}|\\u{ord(char):04x})"
+        return self._unlocked(say(f"http.{name}", self.lang, **{**known, **settings, **values}))
 
 
 def shown_url(url: str) -> str:
