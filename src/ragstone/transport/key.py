@@ -26,6 +26,12 @@ class Secret(str):
     def __repr__(self) -> str:
         return "'…'"
 
+    def __copy__(self) -> "Secret":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Secret":
+        return self
+
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a key is written nowhere, so what holds it cannot be pickled: make a new one where it is needed")
 
