@@ -58,7 +58,9 @@ CASES = [
     Case("truncated", on(CHECK, lambda call: reply(call.good[:20], finish="length")), "truncated"),
     Case("too_long", on(CHECK, error(400, "maximum context length is 8 tokens", "context_length_exceeded")), "maximum context length is 8"),
     Case("blocked", on(CHECK, error(400, "您的输入包含敏感内容", "content_filter")), "您的输入包含敏感内容"),
-    Case("verdicts 1/2", on(CHECK, lambda call: reply({"verdicts": [v for v in call.parsed["verdicts"] if v["id"] == 1]})), '"verdicts":[]'),
+    Case(
+        "verdicts 1/2", on(CHECK, lambda call: reply({"verdicts": [v for v in call.parsed["verdicts"] if v["id"] == 1]})), '"verdicts":[]'
+    ),
     Case(
         "no_questions",
         on("invert_answer", reply({"questions": [{"question": " ", "noncommittal": False}] * 3})),
