@@ -82,12 +82,13 @@ def everything_in(folder):
 
 
 # ------------------------------------------------------------------ masks
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", KEYS)
+# too little of a short key stands apart in base64 to be told from a word
+TOLD = [(name, shape) for name in KEYS for shape in SHAPES if len(KEYS[name]) >= 12 or not shape.startswith("base64")]
+
+
+@pytest.mark.parametrize(("name", "shape"), TOLD)
 def test_a_key_is_masked_in_every_shape_a_server_may_repeat_it_in(name, shape):
     key = KEYS[name]
-    if shape.startswith("base64") and len(key) < 12:
-        pytest.skip("too little of a short key stands apart in base64 to be told from a word")
     endpoint = Endpoint("https://host/v1", "m", Key(key, "K"), JUDGE, "en")
     told = SHAPES[shape](key)
     hold(key, endpoint.scrub(f"before {told} after"), endpoint.say("bad_url", url=told, setting="x"))
@@ -274,7 +275,7 @@ def test_a_fault_of_ragstone_itself_shows_no_key(tmp_path, capsys, monkeypatch):
     key = KEYS["usual"]
     source = tmp_path / "samples.jsonl"
     source.write_text(json.dumps(EN.row))
-    monkeypatch.setattr("ragstone.judge.http.read_completion", lambda data: 1 / 0)
+    monkeypatch.setattr("ragstone.judge.chat.read_completion", lambda data: 1 / 0)
     with FaultServer(table([EN])) as server:
         command = ["evaluate", str(source), "--out", str(tmp_path / "run"), "--judge", "m", "--base-url", server.url]
         assert run([*command, "--metrics", "faithfulness"], "en", {"RAGSTONE_JUDGE_API_KEY": key}) == 70
