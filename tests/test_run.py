@@ -234,7 +234,7 @@ async def test_a_waiting_case_that_is_cancelled_leaves_the_reply_to_the_others()
     question = ask(split_claims.KIND, "zh", 0, "p", {"of": "answer", "question": "q", "text": "甲"})
     judge = Echo()
     driver = Driver(separate, judge, judge, Memory())
-    first, second, third = (asyncio.create_task(driver.ask(question)) for _ in range(3))
+    first, second, third = (asyncio.create_task(driver.ask(question, {})) for _ in range(3))
     await asyncio.sleep(0)
     second.cancel()
     assert (await first).raw == (await third).raw

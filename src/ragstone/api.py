@@ -70,18 +70,21 @@ async def aevaluate(
     **settings: Any,
 ) -> Run:
     """Evaluate samples inside the running event loop; see `evaluate`."""
+    from ragstone.budget import Budget
     from ragstone.config import load_config
     from ragstone.evaluation import backends, evaluate_source, read_samples, select
 
     given = _listed(metrics)
     named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
     config = load_config({**settings, **named}).config
+    budget = Budget.of(config)
     answering, vectors = backends(
         config,
         os.environ,
         judge=None if isinstance(judge, str) else judge,
         embedder=None if isinstance(embeddings, str) else embeddings,
         metrics=given,
+        budget=budget,
     )
     source = read_samples(samples, config)
     selection = select(config, source, given)
@@ -91,7 +94,7 @@ async def aevaluate(
     for notice in (*source.notices, *selection.notices):
         tell(notice)
     heard: dict[str, Any] = {"on_progress": on_progress, "on_notice": tell}
-    ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, **heard)
+    ask = partial(evaluate_source, source, selection.metrics, answering, vectors, config=config, budget=budget, **heard)
     if out is not None:
         return await ask(out=Path(out))
     folder = Path(tempfile.mkdtemp(prefix="ragstone-"))

@@ -8,6 +8,7 @@ RagstoneError
 └── StoppedError       the run had to stop early; finished work is kept   exit 3
     ├── AuthError      401, 403 or 402: key, rights, balance
     ├── EndpointError  404, unreachable or not an OpenAI-compatible API
+    ├── BudgetError    --max-calls, --max-tokens-total or --max-cost is used up
     └── Interrupted    Ctrl-C or SIGTERM
 """
 
@@ -83,6 +84,10 @@ class AuthError(StoppedError):
 
 class EndpointError(StoppedError):
     """The endpoint or the model does not exist (404), cannot be reached, or does not speak the protocol."""
+
+
+class BudgetError(StoppedError):
+    """The requests, tokens or money the call may spend are used up."""
 
 
 class Interrupted(StoppedError):

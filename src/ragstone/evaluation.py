@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone import plans
+from ragstone.budget import Account, Budget
 from ragstone.cache import cache_folder, open_cache
 from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
 from ragstone.config import Config
@@ -18,6 +19,7 @@ from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, available, parse, split_names
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
+from ragstone.prices import Prices
 from ragstone.progress import Progress
 from ragstone.results import Run, load
 from ragstone.run import Driver
@@ -92,13 +94,15 @@ async def evaluate_source(
     *,
     out: Path,
     config: Config,
+    budget: Budget | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
 ) -> Run:
-    """Evaluate everything that is still due in `out` and return the run.
+    """Evaluate everything that is still due in `out` and return the run. `budget`: what judge and embedder were made with.
 
     Raises RunFolderError before any request if the folder cannot be used; StoppedError (AuthError, EndpointError) when
-    the run must stop; what was finished by then is on disk, and the same call goes on from there.
+    the run must stop, BudgetError at its end if the budget left something out; what was finished is on disk, and the same call
+    goes on from there.
     """
     tell = on_notice or (lambda _: None)
     if config.force and (moved := set_aside(out)):
@@ -117,7 +121,9 @@ async def evaluate_source(
 
         def finish(*, complete: bool) -> None:
             asked = (recalled.replies or judge).identity
-            session.finish(_setup(asked, embedder.identity, metrics, config), complete=complete, embedding_requests=embedder.requests)
+            embedded = _embedded(embedder, getattr(embedder, "purse", None))
+            prices = Prices(config.prices.get(asked.model), config.prices.get(embedder.identity.model))
+            session.finish(_setup(asked, embedder.identity, metrics, config), complete=complete, embedded=embedded, prices=prices)
             for notice in getattr(recalled.embedder, "notices", ()):
                 tell(notice)
 
@@ -136,7 +142,14 @@ async def evaluate_source(
             with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
                 finish(complete=False)
             raise
+        if driver.unpaid and budget is not None and budget.refused_by:
+            raise budget.stopped(driver.unpaid, source.count * len(metrics) * session.repeats)
     return load(out)
+
+
+def _embedded(embedder: Embedder, account: Account | None) -> dict[str, int]:
+    told = {"embedding_requests": embedder.requests}
+    return told | ({"embedding_tokens": account.prompt, "unknown_embedding_usage": account.unknown} if account else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +188,14 @@ def backends(
     judge: Judge | None = None,
     embedder: Embedder | None = None,
     metrics: Sequence[str | Metric] = (),
+    budget: Budget | None = None,
 ) -> tuple[Judge, Embedder]:
     """Return judge and embedder of a run: those given, else those the settings name. Nothing is sent yet.
 
-    If none of the metrics (those given, else those the settings name) asks a judge, nobody stands in their place.
+    If none of the metrics (those given, else those the settings name) asks a judge, nobody stands in their place. `budget`
+    pays for what is sent; without one what the settings say.
 
-    Raises ConfigError where a setting, an address or a key is missing or wrong.
+    Raises ConfigError where a setting, an address or a key is missing or wrong, or a limit could not be kept.
     """
     from ragstone.embed.select import make_embedder
     from ragstone.judge.nobody import Nobody
@@ -192,10 +207,15 @@ def backends(
     named = metrics or config.metrics.metrics or PRESETS[config.metrics.preset]
     if not any(metric.judged for item in named for metric in _metrics(item, {})):
         return judge or Nobody(), embedder or Nobody()
+    budget = budget or Budget.of(config)
+    chats, texts = Account(budget), Account(budget, replies=False)
     pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
     memory = None if config.no_cache else Memory(cache_folder(config))
-    vectors = embedder or make_embedder(config.embeddings, config.judge, **pace, memory=memory)
-    return judge or make_judge(config.judge, **pace, embedder=vectors, memory=memory), vectors
+    vectors = embedder or make_embedder(config.embeddings, config.judge, **pace, memory=memory, purse=texts)
+    asked = judge or make_judge(config.judge, **pace, embedder=vectors, memory=memory, purse=chats if budget.limited else None)
+    for backend, account in ((asked, chats), (vectors, texts)):
+        budget.open(backend, account, config.prices)
+    return asked, vectors
 
 
 def _setup(judge: Identity, embedder: Identity, metrics: Sequence[Metric], config: Config) -> Setup:

@@ -4,13 +4,49 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from ragstone.types import Score
 
 BEAT = 5.0
 """Seconds after which progress is told though nothing has ended."""
+
+
+UNASSIGNED = "unassigned"
+"""In place of a metric: what a call that was killed had asked before it could be said for which one."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Chat requests, tries included, and the tokens they took, as far as told; those of the prompt that were cached apart."""
+
+    requests: int = 0
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+    @classmethod
+    def of(cls, line: dict[str, Any]) -> "Spent":
+        """Return what one line of `replies.jsonl` took; a reply of an earlier run took nothing."""
+        if line.get("from_cache") or line["kind"] == "cosine":
+            return cls()
+        usage = line.get("usage") or {}
+        return cls(line.get("attempts") or 0, *(usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion", "cached")))
+
+    def add(self, other: "Spent") -> None:
+        """Add what something else took."""
+        self.requests += other.requests
+        self.prompt += other.prompt
+        self.completion += other.completion
+        self.cached += other.cached
+
+    def __bool__(self) -> bool:
+        return bool(self.requests or self.prompt or self.completion)
+
+    def to_dict(self) -> dict[str, int]:
+        """The object that stands in the manifest under a metric or a kind."""
+        return asdict(self)
 
 
 @dataclass(slots=True)
@@ -32,6 +68,9 @@ class Counts:
     cached_tokens: int = 0
     prompt_cut: int = 0
     """Replies whose prompt the endpoint counted so short that it must have cut it."""
+    by_kind: dict[str, Spent] = field(default_factory=dict, compare=False)
+    by_metric: dict[str, Spent] = field(default_factory=dict, compare=False)
+    """A request that several metrics of a sample rest on is counted under the first of them."""
 
     def add(self, line: dict[str, Any]) -> None:
         """Count one line of `replies.jsonl`."""
@@ -48,8 +87,35 @@ class Counts:
             return
         usage = line.get("usage")
         self.unknown_usage += usage is None
-        for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
-            setattr(self, name, getattr(self, name) + ((usage or {}).get(name) or 0))
+        spent = Spent.of(line)
+        self.prompt_tokens += spent.prompt
+        self.completion_tokens += spent.completion
+        self.cached_tokens += spent.cached
+        if spent:
+            self.by_kind.setdefault(line["kind"], Spent()).add(spent)
+
+    def assign(self, metric: str, spent: Spent) -> None:
+        """Say for which metric something was asked."""
+        if spent:
+            self.by_metric.setdefault(metric, Spent()).add(spent)
+
+    def resume(self, by_metric: dict[str, dict[str, Any]]) -> None:
+        """Take over what earlier calls have assigned; what they have not is `UNASSIGNED`, so that the sums stay true."""
+        known = {f.name for f in fields(Spent)}
+        for metric, held in by_metric.items():
+            self.assign(metric, Spent(**{name: count for name, count in held.items() if name in known}))
+        rest = Spent(self.requests, self.prompt_tokens, self.completion_tokens, self.cached_tokens)
+        for spent in self.by_metric.values():
+            rest.add(Spent(-spent.requests, -spent.prompt, -spent.completion, -spent.cached))
+        self.assign(UNASSIGNED, rest)
+
+    @property
+    def tokens(self) -> dict[str, Any]:
+        """What the manifest holds under `tokens`."""
+        totals = {"prompt": self.prompt_tokens, "completion": self.completion_tokens, "cached": self.cached_tokens}
+        parts = {"by_kind": self.by_kind, "by_metric": self.by_metric}
+        told = {name: {of: held[of].to_dict() for of in sorted(held)} for name, held in parts.items()}
+        return {**totals, "unknown": self.unknown_usage, **told}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ragstone.judge.base import Judge, RawReply
 from ragstone.metrics.base import Metric
 from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
-from ragstone.progress import Counts, Meter, Progress
+from ragstone.progress import Counts, Meter, Progress, Spent
 from ragstone.questions.base import TOO_MUCH, Failed, Question, Reading, Reply
 from ragstone.questions.confidence import with_confidence
 from ragstone.types import Score
@@ -45,6 +45,9 @@ class Recalled(Protocol):
         ...
 
 
+UNPAID = "budget"
+"""Why a question was not asked: there was nothing left to pay it with."""
+
 T = TypeVar("T")
 
 Used = dict[str, str | None]
@@ -70,6 +73,8 @@ class Driver:
     """Questions answered in this call, otherwise than from what was held."""
     judging: int = 0
     """Questions on their way to the judge; the others go to the embedder."""
+    unpaid: int = 0
+    """Cells that failed because there was nothing left to pay their requests with."""
 
     async def run(self, work: Iterable[Work], *, workers: int, total: int, on_progress: Callable[[Progress], None] | None = None) -> None:
         """Run all work, `workers` cases at a time, in the order given. Raises StoppedError when the run must stop.
@@ -94,22 +99,32 @@ class Driver:
     async def _worker(self, source: Iterator[Work], meter: Meter) -> None:
         for case, metrics, clipped in source:
             desk = _Desk(self, case)
-            await together([self._cell(desk, metric, clipped, meter) for metric in metrics])
+            used: list[Used] = [{} for _ in metrics]
+            try:
+                await together([self._cell(desk, *cell, clipped, meter) for cell in zip(metrics, used, strict=True)])
+            finally:
+                self._assign(desk.paid, metrics, used)
             # a run answered wholly from memory would otherwise never let others, or Ctrl-C, have a turn
             await asyncio.sleep(0)
 
-    async def _cell(self, desk: "_Desk", metric: Metric, clipped: dict[str, Any], meter: Meter) -> None:
-        keys: Used = {}
+    def _assign(self, paid: dict[str, Spent], metrics: Sequence[Metric], used: Sequence[Used]) -> None:
+        """Count each request under the first metric that rests on it, in the order of the run; an unfinished one under the first."""
+        for key, spent in paid.items():
+            owner = next((metric for metric, keys in zip(metrics, used, strict=True) if key in keys), metrics[0])
+            self.counts.assign(owner.text, spent)
+
+    async def _cell(self, desk: "_Desk", metric: Metric, keys: Used, clipped: dict[str, Any], meter: Meter) -> None:
         score: Score = await desk.drive(metric.evaluate(desk.case.sample), keys)
         parts = sorted({kind for kind in keys.values() if kind})
         notes = {name: told for name, told in (("clipped", clipped), ("in_parts", parts)) if told and score.status != "failed"}
         detail = {**score.detail, **notes} if notes else score.detail
         score = score.model_copy(update={"repeat": desk.case.repeat, "questions": tuple(keys), "detail": detail})
         self.records.keep_score(score)
+        self.unpaid += score.reason == UNPAID
         meter.tick(score)
 
-    async def ask(self, question: Question) -> Reply:
-        """Answer one question: from what the run holds, from an equal question on its way, or by asking."""
+    async def ask(self, question: Question, paid: dict[str, Spent]) -> Reply:
+        """Answer one question: from what the run holds, from an equal question on its way, or by asking; `paid` hears what it took."""
         if (asked := self.asking.get(question.key)) is not None:
             return await asyncio.shield(asked)  # a case that ends must not take the reply from the others
         if (line := self.records.held(question)) is not None:
@@ -117,13 +132,16 @@ class Driver:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.asking[question.key] = reply
         try:
-            return await fulfil(reply, self._request(question))
+            return await fulfil(reply, self._request(question, paid))
         finally:
             del self.asking[question.key]
 
-    async def _request(self, question: Question) -> Reply:
+    async def _request(self, question: Question, paid: dict[str, Spent]) -> Reply:
         raw, reading = await self._recall(question) or await self._put(question)
+        if raw.error == UNPAID and not raw.attempts:  # nothing was sent, so there is nothing to keep
+            return Reply(question.key, None, reading, UNPAID)
         line = reply_line(question, raw, reading)
+        paid[question.key] = Spent.of(line)
         self.counts.add(line)
         self.answered += not raw.from_cache
         self.records.keep_reply(question, line)
@@ -170,6 +188,8 @@ class _Desk:
     driver: Driver
     case: Case
     met: dict[Need, asyncio.Future[tuple[Any, Used]]] = field(default_factory=dict)
+    paid: dict[str, Spent] = field(default_factory=dict)
+    """What the questions took that were asked for this case, by key."""
 
     async def drive(self, steps: Generator[Sequence[Any], list[Any], Any], keys: Used) -> Any:
         """Run a generator of needs and questions to its end; `keys` collects the questions it rested on."""
@@ -197,7 +217,7 @@ class _Desk:
     async def _answer(self, item: Any, keys: Used) -> Any:
         if isinstance(item, Question):
             keys[item.key] = None
-            reply = await self.driver.ask(item)
+            reply = await self.driver.ask(item, self.paid)
             if reply.error in TOO_MUCH:
                 keys[item.key] = item.kind.name
             return reply

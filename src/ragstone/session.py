@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from ragstone.errors import RunFolderError, StoppedError
 from ragstone.folder import FolderLock, check_folder, create, unanswered
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
+from ragstone.prices import Prices
 from ragstone.progress import Counts
 from ragstone.questions.base import Question
 from ragstone.run import Work
@@ -40,6 +41,9 @@ ALWAYS_AGAIN = ("interrupted", "budget")
 """Reasons of failed cells that every resumed run asks again."""
 
 STANDS = 1
+
+COUNTED = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage", "from_cache")
+"""What of the counts stands under `counts` in the manifest; the rest is under `tokens`."""
 
 
 class Session:
@@ -86,6 +90,7 @@ class Session:
         try:
             for _, row in read_rows(self._replies.path, reply_problem):
                 self.counts.add(row)
+            self.counts.resume((self.manifest.get("tokens") or {}).get("by_metric") or {})
         except BaseException:
             self._replies.close()
             raise
@@ -183,10 +188,11 @@ class Session:
         self._scores.append(score.to_dict())
 
     # -------------------------------------------------------------- the end
-    def finish(self, setup: Setup, *, complete: bool, embedding_requests: int = 0) -> None:
+    def finish(self, setup: Setup, *, complete: bool, embedded: Mapping[str, int] | None = None, prices: Prices | None = None) -> None:
         """Close the run: scores in sample order if it is complete, and the manifest with what it took.
 
-        A run that ends before its samples were taken has nothing to close.
+        `embedded`: what this call counted of the embeddings, by its name in the manifest's counts. A run that ends before its
+        samples were taken has nothing to close.
         """
         if self._scores is None:
             return
@@ -197,9 +203,11 @@ class Session:
                 raise StoppedError(say("store.file_gone", screen_language(), path=self.folder / SAMPLES))
             ids = (row["id"] for _, row in read_rows(self.folder / SAMPLES))
             rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
-        counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
-        counts["embedding_requests"] = embedding_requests + (self.manifest.get("counts") or {}).get("embedding_requests", 0)
-        tokens = {name.removesuffix("_tokens"): counts.pop(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+        before, tokens = self.manifest.get("counts") or {}, self.counts.tokens
+        counts = {name: getattr(self.counts, name) for name in COUNTED}
+        counts |= {name: count + before.get(name, 0) for name, count in ({"embedding_requests": 0} | dict(embedded or {})).items()}
+        cost = prices.cost(tokens, counts) if prices else None
+        self.manifest = {name: value for name, value in self.manifest.items() if name != "cost"} | ({"cost": cost} if cost else {})
         wall = round(float(self.manifest.get("wall_s", 0.0)) + time.monotonic() - self._started, 3)
         self.manifest = manifests.finished(self.manifest, setup, complete=complete, counts=counts, tokens=tokens, wall_s=wall)
         write_manifest(self.folder, self.manifest)

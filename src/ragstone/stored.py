@@ -48,6 +48,17 @@ class _Backend(_Stored):
     requested: dict[str, Any] | None = None
 
 
+class _Spent(_Stored):
+    requests: int = 0
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+
+class _Tokens(_Stored):
+    by_metric: dict[str, _Spent] | None = None
+
+
 class _Manifest(_Stored):
     metrics: dict[str, _Metric] | None = None
     repeats: int = Field(default=1, ge=1, le=1000)
@@ -58,6 +69,7 @@ class _Manifest(_Stored):
     embedder: _Backend | None = None
     prompts: dict[str, str] | None = None
     counts: dict[str, int] | None = None
+    tokens: _Tokens | None = None
     wall_s: float = 0.0
 
 

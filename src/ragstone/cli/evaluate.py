@@ -105,20 +105,21 @@ def _judge(
 ) -> tuple[Run, tuple[str, ...]]:
     """Return the run, and what was told of metrics that no row can feed."""
     from ragstone.api import run_sync
+    from ragstone.budget import Budget
     from ragstone.cli.collector import long_lived
     from ragstone.cli.progress import reporter
     from ragstone.evaluation import backends, evaluate_source, read_samples, select
 
     config = loaded.config
-    judge, embedder = backends(config, environ, lang)
+    budget = Budget.of(config)
+    judge, embedder = backends(config, environ, lang, budget=budget)
     source = read_samples(samples, config)
     selection = select(config, source)
     with reporter(lang, quiet=quiet) as report, long_lived():
         for notice in (*loaded.notices, *source.notices, *selection.notices):
             report.notice(notice)
-        work = evaluate_source(
-            source, selection.metrics, judge, embedder, out=out, config=config, on_progress=report.progress, on_notice=report.notice
-        )
+        heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
+        work = evaluate_source(source, selection.metrics, judge, embedder, out=out, config=config, budget=budget, **heard)
         return run_sync(work), selection.notices
 
 

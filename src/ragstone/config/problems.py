@@ -14,7 +14,7 @@ from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_o
 from ragstone.text import say
 from ragstone.types import Language
 
-NOT_YET: tuple[Place, ...] = (*((name,) for name in ("rpm", "tpm", "deadline", "max_calls", "max_tokens_total", "max_cost", "dry_run")),)
+NOT_YET: tuple[Place, ...] = (*((name,) for name in ("rpm", "tpm", "deadline")),)
 """Settings this version reads but cannot honour: any value but the default is refused rather than ignored."""
 
 URLS: tuple[Place, ...] = (("judge", "base_url"), ("embeddings", "base_url"), ("collect", "url"))

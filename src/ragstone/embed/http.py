@@ -14,6 +14,7 @@ from ragstone.errors import AuthError, EndpointError
 from ragstone.judge.base import Identity
 from ragstone.transport.endpoint import EMBEDDINGS, Endpoint, Key
 from ragstone.transport.key import hidden
+from ragstone.transport.purse import Purse
 from ragstone.transport.retry import Backoff
 from ragstone.transport.wire import DONE, Sleep, Wire
 
@@ -65,6 +66,7 @@ class HttpEmbedder:
         sleep: how to wait.
         wait: seconds a text waits for company.
         memory: where what the endpoint teaches is kept for later runs; None = nowhere.
+        purse: asked before every try, None = nobody pays.
 
     Raises:
         ConfigError: the address holds a password or is none.
@@ -88,11 +90,18 @@ class HttpEmbedder:
         sleep: Sleep = asyncio.sleep,
         wait: float = WAIT,
         memory: Memory | None = None,
+        purse: Purse | None = None,
     ) -> None:
         api_key = hidden(api_key)
         self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), EMBEDDINGS, lang)
         self._wire = Wire(
-            self._endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep
+            self._endpoint,
+            timeout=timeout,
+            retries=retries,
+            concurrency=concurrency,
+            backoff=backoff or Backoff(),
+            sleep=sleep,
+            purse=purse,
         )
         self._taught = Taught(self._endpoint, batch_size, memory)
         self.dimension: int | None = None
@@ -101,6 +110,7 @@ class HttpEmbedder:
         """Texts were asked for one by one, and not one vector came."""
         self.requested: dict[str, Any] = {}
         """Parameters as the settings ask for them that can change a vector: there are none."""
+        self.purse = purse
         self._wait = wait
         self._kept: OrderedDict[str, Vector] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Vector | str | Exception]] = {}

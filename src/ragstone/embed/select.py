@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ragstone.config.model import EmbeddingsSettings, JudgeSettings
     from ragstone.embed.base import Embedder
     from ragstone.transport.memory import Memory
+    from ragstone.transport.purse import Purse
     from ragstone.types import Language
 
 GROUP = "ragstone.embedders"
@@ -28,6 +29,7 @@ def make_embedder(
     environ: Mapping[str, str],
     lang: Language | None = None,
     memory: Memory | None = None,
+    purse: Purse | None = None,
 ) -> Embedder:
     """Return the embedder the settings name; without a model the bundled one. Nothing is sent yet.
 
@@ -40,6 +42,7 @@ def make_embedder(
         environ: where keys and OPENAI_BASE_URL are looked up.
         lang: language of error texts; None = the screen's.
         memory: where what an endpoint teaches is kept for later runs.
+        purse: pays for the requests of an embedder behind an endpoint.
 
     Raises:
         ConfigError: no address for a named model, a named key variable that is empty, or a bad address.
@@ -58,7 +61,7 @@ def make_embedder(
     outside: Callable[..., Embedder] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, judge_settings, concurrency=concurrency, environ=environ)
-    return _http_embedder(model, settings, judge_settings, concurrency, environ, lang, memory)
+    return _http_embedder(model, settings, judge_settings, concurrency, environ, lang, memory, purse)
 
 
 def _http_embedder(
@@ -69,6 +72,7 @@ def _http_embedder(
     environ: Mapping[str, str],
     lang: Language,
     memory: Memory | None,
+    purse: Purse | None,
 ) -> Embedder:
     from ragstone.embed.http import HttpEmbedder
 
@@ -87,6 +91,7 @@ def _http_embedder(
         key_name=key_name,
         lang=lang,
         memory=memory,
+        purse=purse,
     )
 
 

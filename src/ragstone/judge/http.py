@@ -17,6 +17,7 @@ from ragstone.text import say
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
 from ragstone.transport.key import hidden
 from ragstone.transport.memory import Memory
+from ragstone.transport.purse import Purse
 from ragstone.transport.retry import Backoff
 from ragstone.transport.wire import Sleep, Wire
 from ragstone.types import Language
@@ -48,6 +49,7 @@ class HttpJudge:
         backoff: waits between repeats.
         sleep: how to wait.
         memory: what earlier runs were taught; None = nothing is remembered.
+        purse: asked before every try, None = nobody pays.
 
     Raises:
         ConfigError: the address holds a password or is none, or extra_body sets a key that is ours.
@@ -76,6 +78,7 @@ class HttpJudge:
         backoff: Backoff | None = None,
         sleep: Sleep = asyncio.sleep,
         memory: Memory | None = None,
+        purse: Purse | None = None,
     ) -> None:
         api_key = hidden(api_key)
         endpoint = self._endpoint = Endpoint(base_url, model, Key(api_key, key_name), JUDGE, lang)
@@ -90,9 +93,12 @@ class HttpJudge:
         self._desk = Desk(dialect, pupil, Witness(quiet=quiet, tell=self._tell), endpoint.scrub)
         self._heard: Callable[[str], None] | None = None
         self._state: tuple[Any, ...] | None = None
+        self.purse = purse
         self.requested: dict[str, Any] = {n: v for n, v in settings.items() if v is not None} | extra | {"thinking": thinking}
         """Parameters as the settings ask for them, whatever the endpoint takes: part of the reply cache's key."""
-        self._wire = Wire(endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep)
+        self._wire = Wire(
+            endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep, purse=purse
+        )
 
     def __repr__(self) -> str:
         return f"HttpJudge({self._endpoint.model!r}, {self._endpoint.url!r})"

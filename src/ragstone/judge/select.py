@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragstone.embed.base import Embedder
     from ragstone.judge.base import Judge
     from ragstone.transport.memory import Memory
+    from ragstone.transport.purse import Purse
     from ragstone.types import Language
 
 GROUP = "ragstone.judges"
@@ -30,6 +31,7 @@ def make_judge(
     lang: Language | None = None,
     embedder: Embedder | None = None,
     memory: Memory | None = None,
+    purse: Purse | None = None,
 ) -> Judge:
     """Return the judge the settings name; nothing is sent yet.
 
@@ -40,6 +42,7 @@ def make_judge(
         lang: language of error texts; None = the screen's.
         embedder: the run's embedder; the local judge shares it if it is the bundled one, so that the model is loaded once.
         memory: what earlier runs were taught by endpoints; None = nothing is remembered.
+        purse: pays for the requests of a judge behind an endpoint.
 
     Raises:
         ConfigError: no model, no address, a named key variable that is empty, or a bad address.
@@ -60,10 +63,17 @@ def make_judge(
     outside: Callable[..., Judge] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, concurrency=concurrency, environ=environ)
-    return _http_judge(settings, concurrency, environ, lang, memory)
+    return _http_judge(settings, concurrency, environ, lang, memory, purse)
 
 
-def _http_judge(settings: JudgeSettings, concurrency: int, environ: Mapping[str, str], lang: Language, memory: Memory | None) -> Judge:
+def _http_judge(
+    settings: JudgeSettings,
+    concurrency: int,
+    environ: Mapping[str, str],
+    lang: Language,
+    memory: Memory | None,
+    purse: Purse | None,
+) -> Judge:
     from ragstone.judge.http import HttpJudge
 
     base_url = judge_url(settings, environ)
@@ -86,6 +96,7 @@ def _http_judge(settings: JudgeSettings, concurrency: int, environ: Mapping[str,
         key_name=key_name,
         lang=lang,
         memory=memory,
+        purse=purse,
     )
 
 

@@ -15,6 +15,7 @@ from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, holds_error, is_page, read_error, read_json
 from ragstone.transport.limiter import Gate, Limiter
+from ragstone.transport.purse import Purse
 from ragstone.transport.retry import Backoff, retry_after
 
 CONNECT = 20.0
@@ -94,8 +95,18 @@ class Wire:
         AuthError, EndpointError: from `ask`, at once, for what would fail every request; later calls raise it unsent.
     """
 
-    def __init__(self, endpoint: Endpoint, *, timeout: float, retries: int, concurrency: int, backoff: Backoff, sleep: Sleep) -> None:
-        self.endpoint = endpoint
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        timeout: float,
+        retries: int,
+        concurrency: int,
+        backoff: Backoff,
+        sleep: Sleep,
+        purse: Purse | None = None,
+    ) -> None:
+        self.endpoint, self._purse = endpoint, purse
         self._timeout, self._retries, self._backoff, self._sleep = timeout, retries, backoff, sleep
         self._limiter, self._gate = Limiter(concurrency), Gate(patience=min(10.0, timeout))
         self._heard = False
@@ -137,7 +148,7 @@ class Wire:
                 self._check()
                 if exchange.spared is not None and await exchange.spared():
                     return DONE
-                answer = await self._post(url, exchange.body(), exchange.tally)
+                answer = await self._paid(url, exchange)
             if isinstance(answer, Step):
                 return answer
             step, accepted = self._sort(answer, exchange, url)
@@ -147,6 +158,19 @@ class Wire:
                 turn.leave(accepted)
 
     # ------------------------------------------------------------------ one try
+    async def _paid(self, url: str, exchange: Exchange) -> Answer | Step:
+        body, answer = exchange.body(), None
+        if self._purse is None:
+            return await self._post(url, body, exchange.tally)
+        if (ticket := self._purse.take(body)) is None:
+            return Step("fail", "budget")
+        try:
+            answer = await self._post(url, body, exchange.tally)
+            return answer
+        finally:
+            data = read_json(answer.raw) if isinstance(answer, Answer) else None
+            ticket.settle(data if isinstance(data, dict) else None)
+
     async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
         tally.attempts += 1
         self.sent += 1
