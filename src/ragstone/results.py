@@ -288,8 +288,14 @@ class Run:
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""
-        known = {name: _text(self.manifest.get(name)) for name in ("run_id", "signature", "created_at", "gold_fingerprint")}
-        return RunFacts(path=str(self.path) if self.path else None, notice=self.notice, counts=tuple(self._counts()), **known)
+        known: dict[str, Any] = {name: _text(self.manifest.get(name)) for name in ("run_id", "signature", "created_at", "gold_fingerprint")}
+        return RunFacts(
+            path=str(self.path) if self.path else None, notice=self.notice, counts=tuple(self._counts()), **known, **self._took()
+        )
+
+    def _took(self) -> dict[str, Any]:
+        held = {name: self.manifest.get(name) for name in ("tokens", "cost")}
+        return {name: value if isinstance(value, dict) else None for name, value in held.items()}
 
     def _counts(self) -> Iterator[tuple[str, Any]]:
         for part in ("counts", "tokens"):

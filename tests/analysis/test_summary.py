@@ -72,6 +72,8 @@ def test_every_key_of_the_document():
         "gold_fingerprint": "g",
         "judge": {"model": "local"},
         "counts": {"requests": 3},
+        "tokens": {"prompt": 7},
+        "cost": {"total": 0.5},
     }
     line = {"kind": "answer_claim", "id": "a1", "text": "x", "verdict": "contradicted"}
     assert {**document([ok("a", 0.0, verdicts=[line])], manifest=manifest), "metrics": None} == {
@@ -90,6 +92,8 @@ def test_every_key_of_the_document():
         "min_coverage": 0.95,
         "covered": True,
         "warnings": [],
+        "tokens": {"prompt": 7},
+        "cost": {"total": 0.5},
     }
 
 

@@ -113,10 +113,14 @@ class RunFacts:
     """Why these numbers are no measurement (local judge)."""
     counts: tuple[tuple[str, Any], ...] = ()
     """Requests, retries, tokens and seconds the run took, as far as known; for tables, not in `to_dict`."""
+    tokens: Row | None = None
+    """Tokens as the manifest holds them: totals, by kind, by metric; not in `to_dict`."""
+    cost: Row | None = None
+    """What they cost, where prices are known: total, by metric, embeddings; not in `to_dict`."""
 
     def to_dict(self) -> dict[str, Any]:
         """The run object of `show --json`."""
-        return {name: value for name, value in asdict(self).items() if name != "counts"}
+        return {name: value for name, value in asdict(self).items() if name not in ("counts", "tokens", "cost")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +153,8 @@ class Summary:
             "min_coverage": self.min_coverage,
             "covered": self.covered,
             "warnings": [str(w) for w in self.warnings],
+            "tokens": self.run.tokens,
+            "cost": self.run.cost,
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.chain import chain_diagram
+from ragstone.cli.money import money, spent_table
 from ragstone.cli.numbers import metric_label, number, percent, ratio
 from ragstone.cli.plain import clip, folded, one_line, table
 from ragstone.cli.width import width
@@ -30,7 +31,7 @@ def summary_table(summary: Summary, lang: Language, *, chain: bool = True) -> st
     lines += [*folded(summary.run.signature or say("show.signature_unknown", lang), 10**6), *_names(summary, lang)]
     lines += _block(_warnings(summary, lang)) + _block(_missing(summary, lang)) + _block(_apart(summary, lang))
     lines += _block(chain_diagram(summary, lang)) if chain else []
-    lines += _block(_cost(summary, lang)) + _block(_notice(summary, lang))
+    lines += _block(_cost(summary, lang)) + _block(_spent(summary, lang)) + _block(_notice(summary, lang))
     return "\n".join(lines)
 
 
@@ -165,7 +166,7 @@ def _why(reason: str, told: set[str], lang: Language) -> str:
 REASONS = frozenset(
     (
         *("contexts_missing", "missing", "no_claims", "no_reference_claims", "expected_refusal"),
-        *("expected_clarification", "no_questions", "collect", "interrupted", "timeout"),
+        *("expected_clarification", "no_questions", "collect", "interrupted", "budget", "timeout"),
         *("rate_limited", "server_error", "bad_gateway", "connection", "empty_reply"),
         *("bad_reply", "truncated", "too_long", "blocked", "verdicts"),
         *("embedding_missing", "embedding_zero", "embedding_dimension"),
@@ -188,7 +189,14 @@ def _apart(summary: Summary, lang: Language) -> list[str]:
 def _cost(summary: Summary, lang: Language) -> list[str]:
     known = {name: value for name, value in summary.run.counts if isinstance(value, int | float)}
     said = [say(f"show.count_{name}", lang, value=f"{known[name]:,.10g}") for name in COUNTS if known.get(name)]
+    if summary.run.cost and isinstance(total := summary.run.cost.get("total"), int | float):
+        said.append(say("show.count_cost", lang, value=money(total)))
     return folded(" · ".join(said), COLUMNS) if said else []
+
+
+def _spent(summary: Summary, lang: Language) -> list[str]:
+    by_metric, costs = (summary.run.tokens or {}).get("by_metric"), (summary.run.cost or {}).get("by_metric")
+    return spent_table(by_metric, costs, "metric", lang) if isinstance(by_metric, dict) and by_metric else []
 
 
 COUNTS = (
@@ -202,6 +210,8 @@ COUNTS = (
     "prompt",
     "completion",
     "cached",
+    "embedding_tokens",
+    "unknown_embedding_usage",
     "wall_s",
 )
 """What a run took, as far as `manifest.json` says; zeros are left out."""

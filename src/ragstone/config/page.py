@@ -10,7 +10,7 @@ from ragstone.config.sources import FLAGS, Place, kind_of, leaves, show_place
 from ragstone.text import say
 from ragstone.types import Language
 
-IDLE: tuple[str, ...] = ("[prices]", "[collect]", "[gate]", "[export]", "gold", "work", "baseline", "steps")
+IDLE: tuple[str, ...] = ("[collect]", "[gate]", "[export]", "gold", "work", "baseline", "steps")
 """Settings and tables that are read, checked and not used by any command of this version."""
 
 _FLAG_OF = {place: name for name, place in FLAGS.items()}
