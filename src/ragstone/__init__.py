@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from ragstone.api import aevaluate, evaluate
+    from ragstone.api import aevaluate, estimate, evaluate
     from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
     from ragstone.metrics.answer_correctness import AnswerCorrectness
     from ragstone.metrics.answer_relevancy import AnswerRelevancy
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from ragstone.metrics.context_recall import ContextRecall
     from ragstone.metrics.faithfulness import Faithfulness
     from ragstone.metrics.keyword_recall import KeywordRecall
+    from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
     from ragstone.types import Context, Sample, Score, Verdict
 
 _HOME = {
     "evaluate": "ragstone.api",
     "aevaluate": "ragstone.api",
+    "estimate": "ragstone.api",
+    "Estimate": "ragstone.rehearsal",
     "load": "ragstone.results",
     "Run": "ragstone.results",
     "Sample": "ragstone.types",
@@ -49,6 +52,7 @@ __all__ = [
     "ContextPrecision",
     "ContextRecall",
     "DataError",
+    "Estimate",
     "Faithfulness",
     "KeywordRecall",
     "RagstoneError",
@@ -60,6 +64,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "aevaluate",
+    "estimate",
     "evaluate",
     "load",
 ]

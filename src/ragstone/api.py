@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragstone.errors import Interrupted
+from ragstone.errors import ConfigError, Interrupted
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from ragstone.judge.base import Judge
     from ragstone.metrics.base import Metric
     from ragstone.progress import Progress
+    from ragstone.rehearsal import Estimate
     from ragstone.results import Run
     from ragstone.types import Sample
 
     Samples = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Sample] | Any
     """A file, rows, or (Any) a data frame or data set of a library that is not imported here."""
+
+
+T = TypeVar("T")
 
 
 def evaluate(
@@ -77,6 +81,8 @@ async def aevaluate(
     given = _listed(metrics)
     named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
     config = load_config({**settings, **named}).config
+    if config.dry_run:
+        raise ConfigError(say("budget.dry_run", screen_language()))
     budget = Budget.of(config)
     answering, vectors = backends(
         config,
@@ -104,6 +110,55 @@ async def aevaluate(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def estimate(
+    samples: Samples,
+    *,
+    metrics: str | Sequence[str | Metric] | None = None,
+    judge: str | Judge | None = None,
+    embeddings: str | Embedder | None = None,
+    out: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Estimate:
+    """Return what `evaluate` would ask and cost: requests and tokens by metric and by kind. Nothing is sent or written.
+
+    Takes what `evaluate` takes, and needs neither a judge nor an address nor a key. What the run folder `out` and the reply cache hold is
+    not counted. The requests of the first round are exact, later ones and all tokens are estimates; see `Estimate`.
+
+    Raises ConfigError, DataError, RunFolderError as `evaluate` does.
+    """
+    return run_sync(_estimate(samples, metrics, judge, embeddings, out, on_progress, on_notice, settings))
+
+
+async def _estimate(
+    samples: Samples,
+    metrics: Any,
+    judge: Any,
+    embeddings: Any,
+    out: Any,
+    on_progress: Callable[[Progress], None] | None,
+    on_notice: Callable[[str], None] | None,
+    settings: Mapping[str, Any],
+) -> Estimate:
+    from ragstone.config import load_config
+    from ragstone.evaluation import read_samples, select
+    from ragstone.rehearsal import rehearse
+
+    named = {name: value for name, value in (("judge", judge), ("embeddings", embeddings)) if isinstance(value, str)}
+    config = load_config({**settings, **named}).config
+    source = read_samples(samples, config)
+    selection = select(config, source, _listed(metrics))
+    tell = on_notice or logging.getLogger("ragstone").warning
+    for notice in (*source.notices, *selection.notices):
+        tell(notice)
+    objects: dict[str, Any] = {
+        name: None if isinstance(given, str) else given for name, given in (("judge", judge), ("embedder", embeddings))
+    }
+    folder = None if out is None else Path(out)
+    return await rehearse(source, selection.metrics, config, os.environ, out=folder, on_progress=on_progress, **objects)
+
+
 def _listed(metrics: Any) -> list[Any]:
     """What was given as `metrics`, as a list; what in it is no metric is told by `select`."""
     if metrics is None:
@@ -111,7 +166,7 @@ def _listed(metrics: Any) -> list[Any]:
     return list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
 
 
-def run_sync(main: Coroutine[Any, Any, Run]) -> Run:
+def run_sync(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from synchronous code; Ctrl-C and SIGTERM stop it in order and raise Interrupted."""
     try:
         asyncio.get_running_loop()
@@ -120,8 +175,8 @@ def run_sync(main: Coroutine[Any, Any, Run]) -> Run:
     return _run_in_thread(main)
 
 
-def _run_here(main: Coroutine[Any, Any, Run]) -> Run:
-    done: list[Run] = []
+def _run_here(main: Coroutine[Any, Any, T]) -> T:
+    done: list[T] = []
 
     async def guarded() -> None:
         task = asyncio.current_task()
@@ -136,7 +191,7 @@ def _run_here(main: Coroutine[Any, Any, Run]) -> Run:
         raise Interrupted(say("store.interrupted", screen_language())) from stopped
 
 
-def _run_in_thread(main: Coroutine[Any, Any, Run]) -> Run:
+def _run_in_thread(main: Coroutine[Any, Any, T]) -> T:
     """A running loop cannot be entered again, so the work gets a loop of its own in a thread; Ctrl-C is passed on to it."""
     from concurrent.futures import ThreadPoolExecutor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,13 @@ class Budget:
             elif self.max_cost is not None and self.cost + self.reserved_cost + cost > self.max_cost:
                 self.refused_by = "max_cost"
         return self.refused_by
+
+    def compared(self, used: tuple[float, float, float | None]) -> Iterator[dict[str, Any]]:
+        """Say of each limit that is set whether requests, tokens and cost stay within it; cost None = not known."""
+        for name, most, estimated in zip(LIMITS, (self.max_calls, self.max_tokens, self.max_cost), used, strict=True):
+            if most is not None:
+                fits = None if estimated is None else estimated <= most
+                yield {"limit": f"--{name.replace('_', '-')}", "most": most, "estimated": estimated, "fits": fits}
 
     def stopped(self, cells: int, total: int) -> BudgetError:
         """Return the error that ends a run in which `cells` of `total` cells were left without their requests."""

@@ -113,7 +113,7 @@ async def evaluate_source(
         if (hear := getattr(judge, "hear", None)) is not None:
             hear(tell)
         recalled = await _recalled(judge, embedder, config, tell, closing)
-        setup = _setup(judge.identity, embedder.identity, metrics, config)
+        setup = setup_of(judge.identity, embedder.identity, metrics, config)
         facts = _facts(source, config)
         limited = config.limit is not None
         session = Session(out, setup, facts, repeats=config.repeat, retry_failed=config.retry_failed, limited=limited)
@@ -123,7 +123,7 @@ async def evaluate_source(
             asked = (recalled.replies or judge).identity
             embedded = _embedded(embedder, getattr(embedder, "purse", None))
             prices = Prices(config.prices.get(asked.model), config.prices.get(embedder.identity.model))
-            session.finish(_setup(asked, embedder.identity, metrics, config), complete=complete, embedded=embedded, prices=prices)
+            session.finish(setup_of(asked, embedder.identity, metrics, config), complete=complete, embedded=embedded, prices=prices)
             for notice in getattr(recalled.embedder, "notices", ()):
                 tell(notice)
 
@@ -132,7 +132,7 @@ async def evaluate_source(
             for notice in session.notices:
                 tell(notice)
             driver = Driver(setup.plan, recalled.replies or judge, recalled.embedder, session, session.counts, recalled.replies)
-            due = work(session, metrics, _cases(config))
+            due = work(session, metrics, cases(config))
             cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
             if not cells:
                 tell(say("store.nothing_due", screen_language(), path=out))
@@ -218,12 +218,14 @@ def backends(
     return asked, vectors
 
 
-def _setup(judge: Identity, embedder: Identity, metrics: Sequence[Metric], config: Config) -> Setup:
+def setup_of(judge: Identity, embedder: Identity, metrics: Sequence[Metric], config: Config) -> Setup:
+    """Return everything of a run that can change a score."""
     limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
     return Setup(judge, embedder, metrics, plans.get(config.metrics.plan), config.language, limits)
 
 
-def _cases(config: Config) -> Callable[[Sample, int], tuple[Case, dict[str, Any]]]:
+def cases(config: Config) -> Callable[[Sample, int], tuple[Case, dict[str, Any]]]:
+    """Return what makes a case of a sample and a repeat: texts clipped, the judge's language chosen."""
     limits = {name: value for name, value in config.limits.model_dump().items() if value is not None}
 
     def case_of(sample: Sample, repeat: int) -> tuple[Case, dict[str, Any]]:

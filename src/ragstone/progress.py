@@ -94,8 +94,9 @@ class Counts:
         if spent:
             self.by_kind.setdefault(line["kind"], Spent()).add(spent)
 
-    def assign(self, metric: str, spent: Spent) -> None:
-        """Say for which metric something was asked."""
+    def assign(self, metric: str, spent: Spent, key: str = "") -> None:
+        """Say for which metric something was asked; `key` is that of the question."""
+        del key
         if spent:
             self.by_metric.setdefault(metric, Spent()).add(spent)
 

@@ -111,7 +111,7 @@ class Driver:
         """Count each request under the first metric that rests on it, in the order of the run; an unfinished one under the first."""
         for key, spent in paid.items():
             owner = next((metric for metric, keys in zip(metrics, used, strict=True) if key in keys), metrics[0])
-            self.counts.assign(owner.text, spent)
+            self.counts.assign(owner.text, spent, key)
 
     async def _cell(self, desk: "_Desk", metric: Metric, keys: Used, clipped: dict[str, Any], meter: Meter) -> None:
         score: Score = await desk.drive(metric.evaluate(desk.case.sample), keys)

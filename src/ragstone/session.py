@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -46,6 +46,20 @@ COUNTED = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage",
 """What of the counts stands under `counts` in the manifest; the rest is under `tokens`."""
 
 
+class Due(Protocol):
+    """What still has to be done."""
+
+    repeats: int
+
+    def samples(self) -> Iterator[Sample]:
+        """Yield the samples in order."""
+        ...
+
+    def due(self, sample: Sample, metrics: Sequence[Metric], repeat: int) -> list[Metric]:
+        """Return the metrics a sample still needs in a repeat."""
+        ...
+
+
 class Session:
     """One writer on one run folder. Knows finished cells and held replies by a few bytes each, never by whole rows."""
 
@@ -69,7 +83,7 @@ class Session:
             self._unanswered = existed and unanswered(folder) and manifests.asked(read_manifest(folder)) != []
             old = read_manifest(folder) if existed and not self._unanswered else {}
             new = manifests.fresh(setup, repeats=repeats, **facts)
-            _refuse_other_setup(folder, old, new)
+            refuse_other_setup(folder, old, new)
             self.manifest = manifests.continued(old, new) if old else {**_birth(), **new}
             self.repeats = self.manifest["repeats"]
             self._open()
@@ -218,7 +232,7 @@ class Session:
         self._lock.release()
 
 
-def work(session: Session, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
+def work(session: Due, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:
     """Yield what is still to be done, in the order of the samples that were taken."""
     for sample in session.samples():
         for repeat in range(session.repeats):
@@ -232,7 +246,8 @@ def _birth() -> dict[str, Any]:
     return {"run_id": f"{now:%Y%m%d-%H%M%S}-{os.urandom(3).hex()}", "created_at": now.isoformat(timespec="seconds")}
 
 
-def _refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+def refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Raise RunFolderError if a run was made with something that may not change."""
     found = manifests.differences(old, new)
     if not found:
         return

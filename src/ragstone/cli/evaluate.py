@@ -92,6 +92,9 @@ def command(
     named = environ.get("RAGSTONE_CONFIG")
     loaded = load_config(given, path=config or (Path(named) if named else None), environ=environ)
     screen = language_of(ctx)
+    if loaded.config.dry_run:
+        _rehearse(samples, out, loaded, environ, screen, quiet=quiet, json=json)
+        return 0
     run, left_out = _judge(samples, _folder(out, screen), loaded, environ, screen, quiet=quiet)
     summary = run.summary(min_coverage=loaded.config.min_coverage)
     show_run(summary, screen, json=json)
@@ -121,6 +124,30 @@ def _judge(
         heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
         work = evaluate_source(source, selection.metrics, judge, embedder, out=out, config=config, budget=budget, **heard)
         return run_sync(work), selection.notices
+
+
+def _rehearse(
+    samples: Path, out: Path | None, loaded: Loaded, environ: Mapping[str, str], lang: Language, *, quiet: bool, json: bool
+) -> None:
+    """Print what the run would ask and cost."""
+    from ragstone.api import run_sync
+    from ragstone.cli.estimate import estimate_page
+    from ragstone.cli.output import print_document
+    from ragstone.cli.progress import reporter
+    from ragstone.evaluation import read_samples, select
+    from ragstone.rehearsal import rehearse
+
+    config = loaded.config
+    source = read_samples(samples, config)
+    selection = select(config, source)
+    with reporter(lang, quiet=quiet) as report:
+        for notice in (*loaded.notices, *source.notices, *selection.notices):
+            report.notice(notice)
+        found = run_sync(rehearse(source, selection.metrics, config, environ, out=out, lang=lang))
+    if json:
+        print_document(found.to_dict())
+    else:
+        print(estimate_page(found, lang))
 
 
 def _folder(out: Path | None, lang: Language) -> Path:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragstone.types import Language
 
 COLUMNS = 80
-PARTS = ("requests", "prompt", "completion", "cached")
+PARTS = ("requests", "exact", "prompt", "completion", "cached")
 
 
 def money(amount: float) -> str:
@@ -43,4 +43,4 @@ def _count(spent: Mapping[str, Any], part: str) -> int:
 def _label(name: str, by: str, lang: Language) -> str:
     if by == "kind":
         return one_line(name)
-    return say("show.spent_unassigned", lang) if name == "unassigned" else metric_label(name, lang)
+    return say(f"show.spent_{name}", lang) if name in ("unassigned", "total") else metric_label(name, lang)
