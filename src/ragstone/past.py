@@ -12,13 +12,11 @@ from ragstone.folder import check_folder, unanswered
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
 from ragstone.questions.base import Question
-from ragstone.session import ALWAYS_AGAIN, refuse_other_setup
+from ragstone.session import STANDS, refuse_other_setup, stands
 from ragstone.store import MANIFEST, REPLIES, SAMPLES, SCORES, cell_of, load_row, opened, read_manifest, read_rows
 from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.taking import Comparison
 from ragstone.types import Sample, Score
-
-STANDS = 1
 
 
 class Past:
@@ -48,9 +46,8 @@ class Past:
         rows = Comparison(row for _, row in read_rows(folder / SAMPLES, sample_problem))
         rows.compare(sample.to_dict() for sample in self._samples)
         for _, row in read_rows(folder / SCORES, score_problem):
-            again = row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN)
             if row["sample_id"] in rows and not rows.is_changed(row["sample_id"]):
-                self._finished[cell_of(row)] = 1 - STANDS if again else STANDS
+                self._finished[cell_of(row)] = STANDS if stands(row, retry_failed=self._retry_failed) else 1 - STANDS
         self._replies = folder / REPLIES
         for offset, row in read_rows(self._replies, reply_problem):
             self._held.add(row["key"], offset)

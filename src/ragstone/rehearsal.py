@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,11 +124,21 @@ async def rehearse(
         await driver.run(_one_by_one(past, metrics, config, pretending), workers=1, total=total - standing, on_progress=on_progress)
     prices = Prices(_price(config, config.judge.model, asked), _price(config, config.embeddings.model, vectors))
     sizes = source.count, total - standing, standing
-    return _estimate(counts, past, embedding, prices, Budget.of(config), sizes, _sends(asked.identity) or asked.identity.model == NOBODY)
+    return _estimate(
+        counts,
+        [m.text for m in metrics],
+        past,
+        embedding,
+        prices,
+        Budget.of(config),
+        sizes,
+        _sends(asked.identity) or asked.identity.model == NOBODY,
+    )
 
 
 def _estimate(
     counts: _Foreseen,
+    metrics: Sequence[str],
     past: Past,
     embedding: _PretendingEmbedder,
     prices: Prices,
@@ -148,8 +158,8 @@ def _estimate(
         *sizes,
         past.found,
         counts.from_cache,
-        _told(counts.by_metric, counts.exact_by_metric),
-        _told(counts.by_kind, counts.exact_by_kind),
+        _told(metrics, counts.by_metric, counts.exact_by_metric),
+        _told(sorted(counts.by_kind), counts.by_kind, counts.exact_by_kind),
         texts,
         cost,
         tuple(budget.compared(used)),
@@ -157,8 +167,8 @@ def _estimate(
     )
 
 
-def _told(parts: Mapping[str, Spent], exact: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    return {name: {**spent.to_dict(), "exact": exact.get(name, 0)} for name, spent in parts.items()}
+def _told(names: Iterable[str], parts: Mapping[str, Spent], exact: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    return {name: {**parts.get(name, Spent()).to_dict(), "exact": exact.get(name, 0)} for name in names}
 
 
 def _one_by_one(past: Past, metrics: Sequence[Metric], config: Config, judge: PretendingJudge) -> Iterator[Work]:

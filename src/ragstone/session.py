@@ -46,6 +46,11 @@ COUNTED = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage",
 """What of the counts stands under `counts` in the manifest; the rest is under `tokens`."""
 
 
+def stands(row: Mapping[str, Any], *, retry_failed: bool) -> bool:
+    """True if a stored cell needs nothing more."""
+    return row["status"] != "failed" or not (retry_failed or row.get("reason") in ALWAYS_AGAIN)
+
+
 class Due(Protocol):
     """What still has to be done."""
 
@@ -153,8 +158,7 @@ class Session:
     def _read_scores(self, among: Container[str] | None) -> None:
         for _, row in read_rows(self.folder / SCORES, score_problem):
             if among is None or row["sample_id"] in among:
-                again = row["status"] == "failed" and (self._retry_failed or row.get("reason") in ALWAYS_AGAIN)
-                self._finished[cell_of(row)] = 1 - STANDS if again else STANDS
+                self._finished[cell_of(row)] = STANDS if stands(row, retry_failed=self._retry_failed) else 1 - STANDS
 
     def due(self, sample: Sample, metrics: Sequence[Metric], repeat: int) -> list[Metric]:
         """Return the metrics this sample still needs in this repeat."""

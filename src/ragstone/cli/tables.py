@@ -196,7 +196,10 @@ def _cost(summary: Summary, lang: Language) -> list[str]:
 
 def _spent(summary: Summary, lang: Language) -> list[str]:
     by_metric, costs = (summary.run.tokens or {}).get("by_metric"), (summary.run.cost or {}).get("by_metric")
-    return spent_table(by_metric, costs, "metric", lang) if isinstance(by_metric, dict) and by_metric else []
+    if not isinstance(by_metric, dict) or not by_metric:
+        return []
+    ordered = {name: by_metric[name] for name in (*(m.metric for m in summary.metrics), *by_metric) if name in by_metric}
+    return spent_table(ordered, costs, "metric", lang)
 
 
 COUNTS = (
