@@ -32,8 +32,8 @@ class Past:
         self._file: IO[bytes] | None = None
         self._held = LastLines(self._row_at)
         self._replies = Path()
-        self.found = 0
-        """Questions answered by a reply the folder holds."""
+        self.found = set[str]()
+        """Keys of the questions that a reply of the folder answers."""
         if folder is not None:
             check_folder(folder)
             if (folder / MANIFEST).exists() and not unanswered(folder):
@@ -77,7 +77,7 @@ class Past:
         """Return the stored line that a resumed run would use again, None if there is none."""
         _, row = self._held.find(question.key) or (0, None)
         usable = row if row is not None and row.get("error") is None else None
-        self.found += usable is not None
+        self.found.update([question.key] if usable else ())
         return usable
 
     def keep_reply(self, question: Question, line: dict[str, Any]) -> None:

@@ -156,7 +156,7 @@ def _estimate(
     )
     return Estimate(
         *sizes,
-        past.found,
+        len(past.found),
         counts.from_cache,
         _told(metrics, counts.by_metric, counts.exact_by_metric),
         _told(sorted(counts.by_kind), counts.by_kind, counts.exact_by_kind),
@@ -179,15 +179,20 @@ def _one_by_one(past: Past, metrics: Sequence[Metric], config: Config, judge: Pr
 
 @dataclass(slots=True)
 class _Foreseen(Counts):
-    """Counts that also tell which requests are exact."""
+    """Counts that also tell which requests are exact, and count an equal question once."""
 
     first: set[str] = field(default_factory=set, compare=False)
     """Keys of the questions of the case in work that rest on no pretended reply."""
+    recalled: set[str] = field(default_factory=set, compare=False)
+    """Keys found in the reply cache; a run would hold them from then on."""
     exact_by_kind: Counter[str] = field(default_factory=Counter, compare=False)
     exact_by_metric: Counter[str] = field(default_factory=Counter, compare=False)
 
     def add(self, line: dict[str, Any]) -> None:
         """Count one line."""
+        if line["from_cache"] and line["key"] in self.recalled:
+            return
+        self.recalled.update([line["key"]] if line["from_cache"] else ())
         Counts.add(self, line)
         self.exact_by_kind[line["kind"]] += bool(Spent.of(line)) and line["key"] in self.first
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragstone.cli.money import COLUMNS, money, spent_table
-from ragstone.cli.numbers import percent
 from ragstone.cli.plain import folded
 from ragstone.rehearsal import PROMPT_ERROR, REPLY_ERROR, REQUEST_ERROR
 from ragstone.text import say
@@ -42,7 +41,7 @@ def _tables(found: Estimate, lang: Language) -> Iterator[str]:
 def _sentences(found: Estimate, lang: Language) -> Iterator[str]:
     if found.totals["requests"]:
         errors = {"requests": REQUEST_ERROR, "prompt": PROMPT_ERROR, "completion": REPLY_ERROR}
-        yield say("budget.exact", lang, **{name: percent(error) for name, error in errors.items()})
+        yield say("budget.exact", lang, **{name: f"{error:.0%}" for name, error in errors.items()})
     if found.embeddings:
         yield say("budget.embeddings", lang, **{name: f"{count:,}" for name, count in found.embeddings.items()})
     if found.standing or found.held or found.from_cache:
