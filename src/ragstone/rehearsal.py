@@ -127,6 +127,7 @@ async def rehearse(
     return _estimate(
         counts,
         [m.text for m in metrics],
+        [k.name for k in setup.plan.kinds],
         past,
         embedding,
         prices,
@@ -139,6 +140,7 @@ async def rehearse(
 def _estimate(
     counts: _Foreseen,
     metrics: Sequence[str],
+    kinds: Sequence[str],
     past: Past,
     embedding: _PretendingEmbedder,
     prices: Prices,
@@ -159,7 +161,7 @@ def _estimate(
         len(past.found),
         counts.from_cache,
         _told(metrics, counts.by_metric, counts.exact_by_metric),
-        _told(sorted(counts.by_kind), counts.by_kind, counts.exact_by_kind),
+        _told((kind for kind in kinds if kind in counts.by_kind), counts.by_kind, counts.exact_by_kind),
         texts,
         cost,
         tuple(budget.compared(used)),
