@@ -31,8 +31,8 @@ class Spent:
         """Return what one line of `replies.jsonl` took; a reply of an earlier run took nothing."""
         if line.get("from_cache") or line["kind"] == "cosine":
             return cls()
-        usage = line.get("usage") or {}
-        return cls(line.get("attempts") or 0, *(usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion", "cached")))
+        told = (line.get("usage") or {}).get
+        return cls(line.get("attempts") or 0, told("prompt_tokens") or 0, told("completion_tokens") or 0, told("cached_tokens") or 0)
 
     def add(self, other: "Spent") -> None:
         """Add what something else took."""
@@ -92,13 +92,13 @@ class Counts:
         self.completion_tokens += spent.completion
         self.cached_tokens += spent.cached
         if spent:
-            self.by_kind.setdefault(line["kind"], Spent()).add(spent)
+            _into(self.by_kind, line["kind"]).add(spent)
 
     def assign(self, metric: str, spent: Spent, key: str = "") -> None:
         """Say for which metric something was asked; `key` is that of the question."""
         del key
         if spent:
-            self.by_metric.setdefault(metric, Spent()).add(spent)
+            _into(self.by_metric, metric).add(spent)
 
     def resume(self, by_metric: dict[str, dict[str, Any]]) -> None:
         """Take over what earlier calls have assigned; what they have not is `UNASSIGNED`, so that the sums stay true."""
@@ -117,6 +117,12 @@ class Counts:
         parts = {"by_kind": self.by_kind, "by_metric": self.by_metric}
         told = {name: {of: held[of].to_dict() for of in sorted(held)} for name, held in parts.items()}
         return {**totals, "unknown": self.unknown_usage, **told}
+
+
+def _into(parts: dict[str, Spent], name: str) -> Spent:
+    if (part := parts.get(name)) is None:
+        part = parts[name] = Spent()
+    return part
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,28 +148,29 @@ class Wire:
                 self._check()
                 if exchange.spared is not None and await exchange.spared():
                     return DONE
-                answer = await self._paid(url, exchange)
+                answer, data = await self._paid(url, exchange)
             if isinstance(answer, Step):
                 return answer
-            step, accepted = self._sort(answer, exchange, url)
+            step, accepted = self._sort(answer, data, exchange, url)
             return step
         finally:
             if turn is not None:
                 turn.leave(accepted)
 
     # ------------------------------------------------------------------ one try
-    async def _paid(self, url: str, exchange: Exchange) -> Answer | Step:
-        body, answer = exchange.body(), None
-        if self._purse is None:
-            return await self._post(url, body, exchange.tally)
-        if (ticket := self._purse.take(body)) is None:
-            return Step("fail", "budget")
+    async def _paid(self, url: str, exchange: Exchange) -> tuple[Answer | Step, Any]:
+        """Send once, if it can be paid; return what came back, and the JSON in it."""
+        body, data = exchange.body(), None
+        ticket = self._purse.take(body) if self._purse is not None else None
+        if self._purse is not None and ticket is None:
+            return Step("fail", "budget"), None
         try:
             answer = await self._post(url, body, exchange.tally)
-            return answer
-        finally:
             data = read_json(answer.raw) if isinstance(answer, Answer) else None
-            ticket.settle(data if isinstance(data, dict) else None)
+            return answer, data
+        finally:
+            if ticket is not None:
+                ticket.settle(data if isinstance(data, dict) else None)
 
     async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
         tally.attempts += 1
@@ -213,9 +214,9 @@ class Wire:
         return self._session
 
     # ------------------------------------------------------------------ what an answer means
-    def _sort(self, answer: Answer, exchange: Exchange, url: str) -> tuple[Step, bool]:
+    def _sort(self, answer: Answer, data: Any, exchange: Exchange, url: str) -> tuple[Step, bool]:
         """Return what follows, and whether the endpoint has accepted the request."""
-        status, data = answer.status, read_json(answer.raw)
+        status = answer.status
         if 200 <= status < 300:
             if isinstance(data, dict) and not holds_error(data):
                 if not self.accepted and not exchange.known(data):
