@@ -111,7 +111,7 @@ def test_cost_stays_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(BudgetError, match=r"--max-cost 0\.05\..*cost 0\.0"):
             evaluate(server, tmp_path / "run", max_cost=0.05)
         prompt, completion = spent(server)
-        assert 0.02 < (prompt * 0.75 * 2 + completion * 8) / 1e6 <= 0.05
+        assert 0.02 < (prompt * (0.5 * 2.0 + 0.5 * 0.5) + completion * 8) / 1e6 <= 0.05
         evaluate(server, tmp_path / "run")
         evaluate(server, tmp_path / "unbroken")
         costs = [files(tmp_path / name)[1]["cost"] for name in ("run", "unbroken")]
