@@ -42,7 +42,7 @@ ALWAYS_AGAIN = ("interrupted", "budget")
 
 STANDS = 1
 
-COUNTED = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage", "from_cache")
+COUNTED = ("requests", "retries", "rate_limits", "bad_replies", "unknown_usage", "from_cache", "prompt_cut")
 """What of the counts stands under `counts` in the manifest; the rest is under `tokens`."""
 
 
