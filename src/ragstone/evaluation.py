@@ -1,7 +1,8 @@
 """One evaluation from settings to a run: samples read, metrics chosen, backends made, the run folder filled."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ragstone.cache import cache_folder, open_cache
 from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
 from ragstone.config import Config
 from ragstone.embed.base import Embedder
-from ragstone.errors import ConfigError, RagstoneError
+from ragstone.errors import ConfigError, RagstoneError, StoppedError
 from ragstone.folder import set_aside
 from ragstone.judge.base import Identity, Judge
 from ragstone.manifest import Setup
@@ -27,10 +28,13 @@ from ragstone.samples import SampleSource, clip, fit, scan
 from ragstone.session import Session, work
 from ragstone.text import say, screen_language
 from ragstone.transport.memory import Memory
+from ragstone.transport.retry import Sender
 from ragstone.types import Language, Sample
 
 SAMPLES_PER_REQUEST = 3
 """Samples in work for each request allowed, so that the wire never waits for a sample that is between two requests."""
+REQUESTS_PER_CELL = 1.4
+"""Requests planned a cell, to judge and embedder each: the five metrics take seven of a judge."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,11 @@ async def evaluate_source(
             cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
             if not cells:
                 tell(say("store.nothing_due", screen_language(), path=out))
-            await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=on_progress)
+            for backend in (judge, embedder):
+                if isinstance(backend, Sender):
+                    backend.expect(round(REQUESTS_PER_CELL * cells), tell)
+            async with _within(config.deadline, cells, on_progress) as told:
+                await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=told)
             finish(complete=True)
         except BaseException:
             with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
@@ -150,6 +158,31 @@ async def evaluate_source(
 def _embedded(embedder: Embedder, account: Account | None) -> dict[str, int]:
     told = {"embedding_requests": embedder.requests}
     return told | ({"embedding_tokens": account.prompt, "unknown_embedding_usage": account.unknown} if account else {})
+
+
+@asynccontextmanager
+async def _within(
+    seconds: float | None, cells: int, on_progress: Callable[[Progress], None] | None
+) -> AsyncIterator[Callable[[Progress], None] | None]:
+    """Give the block so many seconds; it hands the listener on. Raises StoppedError that says how far it came."""
+    if seconds is None:
+        yield on_progress
+        return
+    done = 0
+
+    def count(progress: Progress) -> None:
+        nonlocal done
+        done = progress.done
+        if on_progress is not None:
+            on_progress(progress)
+
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield count
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise StoppedError(say("store.deadline", screen_language(), seconds=f"{seconds:g}", done=done, total=cells)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +242,7 @@ def backends(
         return judge or Nobody(), embedder or Nobody()
     budget = budget or Budget.of(config)
     chats, texts = Account(budget), Account(budget, replies=False)
-    pace: dict[str, Any] = {"concurrency": config.concurrency, "environ": environ, "lang": lang}
+    pace: dict[str, Any] = {"concurrency": config.concurrency, "rpm": config.rpm, "tpm": config.tpm, "environ": environ, "lang": lang}
     memory = None if config.no_cache else Memory(cache_folder(config))
     vectors = embedder or make_embedder(config.embeddings, config.judge, **pace, memory=memory, purse=texts)
     asked = judge or make_judge(config.judge, **pace, embedder=vectors, memory=memory, purse=chats if budget.limited else None)

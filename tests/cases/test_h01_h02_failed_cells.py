@@ -62,10 +62,27 @@ def test_h01_the_honest_mean_comes_once_the_judge_answers(lab):
 
 
 def test_h01_all_failed_has_no_mean_and_is_not_covered(lab):
-    done = lab.evaluate(ten("en"), lambda call: error(500, "x"), *QUICK)
+    done = lab.evaluate(ten("en"), lambda call: error(500, "x") if call.kind == "check_claims" else None, *QUICK)
     (shown,) = lab.summary(done).values()
     assert (shown["mean"], shown["n"], shown["coverage"], shown["bounds"]) == (None, 0, 0.0, {"low": 0.0, "high": 1.0})
     assert done.code == 1
+
+
+@pytest.mark.parametrize("flags", [QUICK, ("--retries", "1")], ids=["no repeat", "one repeat"])
+def test_h01_an_endpoint_that_never_answered_anything_stops_the_run(lab, flags):
+    done = lab.evaluate(ten("en"), lambda call: error(500, "the GPU is on fire"), *flags, finished=False)
+    assert done.code == 3
+    for word in (done.server.url, "HTTP 500: the GPU is on fire", "[judge] base_url (--base-url)"):
+        assert word in done.err
+    assert len(done.server.calls) <= 22
+
+
+@pytest.mark.parametrize("concurrency", ["2", "16"])
+@pytest.mark.parametrize("answer", [error(500, "x"), DROP, error(429, "slow down")], ids=["500", "drop", "429"])
+def test_h01_the_first_rows_may_be_the_only_bad_ones(lab, answer, concurrency):
+    bad = ("no-01", "no-02", "no-03", "no-04")
+    done = lab.evaluate(ten("zh"), lambda call: answer if call.about(*bad) else None, *QUICK, "--concurrency", concurrency)
+    assert [row["status"] for row in done.scores] == ["failed"] * 4 + ["ok"] * 6
 
 
 @pytest.mark.parametrize("kind", ["invert_answer", "rate_contexts", "match_claims"])

@@ -14,6 +14,8 @@ from support.fault_server import error, reply
 from support.server import DRIP, HANG, Answer
 from support.told_rows import FOUR, shared_out
 
+import ragstone
+
 TWENTY = [shared_out(f"row-{n:02}-", n % 4, 3, "zh" if n % 2 else "en") for n in range(20)]
 TRUE = [(n % 4) / 3 for n in range(20)]
 
@@ -119,6 +121,23 @@ def test_h13_whatever_keeps_a_request_from_ending_is_a_timeout(lab):
     assert {row.id: done.cell(row.id) for row in TWENTY if isinstance(done.cell(row.id), str)} == dict.fromkeys(ways, "timeout")
     assert done.cell("row-15-") == 1.0
     assert done.code == 1
+
+
+@pytest.mark.parametrize("slow", [HANG, DRIP], ids=["silent", "blank lines"])
+def test_h13_a_deadline_ends_the_run_with_what_was_done_and_the_same_command_goes_on(lab, slow):
+    with lab.server(TWENTY, lambda call: slow if call.about("row-19-") else None) as server:
+        began = time.monotonic()
+        stopped = lab.ask(server, lab.write(TWENTY), "--deadline", "3", cli=True, finished=False)
+        assert time.monotonic() - began < 10
+        assert (stopped.code, stopped.out) == (3, "")
+        assert "deadline of 3 s" in stopped.err
+        assert "19 of 20 cells" in stopped.err
+        shown = ragstone.load(stopped.folder).summary().to_dict()["metrics"][0]
+        assert (shown["n"], shown["reasons"]) == (19, {"interrupted": 1})
+        server.fault, before = None, len(server.calls)
+        done = lab.ask(server, lab.folder / "samples.jsonl", "--deadline", "60")
+    assert done.values() == pytest.approx(TRUE)
+    assert all(call.about("row-19-") for call in server.calls[before:])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signals there")

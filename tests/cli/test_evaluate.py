@@ -124,7 +124,6 @@ def test_settings_come_from_file_and_environment_too(capsys):
         (["gone.jsonl", "--out", "run", *SCRIPTED], "gone.jsonl"),
         (["samples.jsonl", "--out", "run", *SCRIPTED, "--concurrency", "0"], "--concurrency = 0: must be a whole number from 1 to 1000"),
         (["samples.jsonl", "--out", "run", *SCRIPTED, "--extra-body", "{"], '--extra-body = "{": must be a JSON object'),
-        (["samples.jsonl", "--out", "run", *SCRIPTED, "--rpm", "60"], "does not support that yet"),
         (["samples.jsonl", "--out", "run", "--judge", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"], '[prices."m"]'),
         (["samples.jsonl", "--out", "run", *SCRIPTED, "--config", "gone.toml"], "gone.toml"),
         (["samples.jsonl", "--out", "run", *SCRIPTED[:4], "--metrics", "faithfullness"], "faithfulness"),

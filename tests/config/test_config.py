@@ -298,26 +298,6 @@ def test_keys_are_no_settings_and_unknown_variables_are_told():
     )
 
 
-# ------------------------------------------------------------------ what this version does not do
-@pytest.mark.parametrize(
-    "flags",
-    [
-        {"rpm": "10"},
-        {"tpm": "10"},
-        {"deadline": "10"},
-    ],
-)
-def test_a_setting_of_a_later_version_is_refused_not_ignored(flags):
-    (line,) = problems(flags)
-    assert line.startswith("--" + next(iter(flags)).replace("_", "-") + " = ")
-    assert "does not support" in line
-    load_config(flags, environ={}, evaluating=False)
-
-
-def test_a_default_of_a_later_setting_is_fine():
-    load_config({"plan": "separate", "no_cache": True, "rpm": None}, environ={"RAGSTONE_DEADLINE": " "})
-
-
 def test_a_value_nested_without_end_is_a_wrong_value():
     assert problems({"extra_body": "[" * 100_000})[0].endswith('must be a JSON object, e.g. {"top_k": 1}')
 

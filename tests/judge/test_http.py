@@ -272,15 +272,20 @@ async def test_passing_trouble_is_waited_out_and_named_when_it_stays(answer: Ans
         await asked.complete(question("first"))
         reply = await asked.complete(question())
         await asked.close()
-    assert (reply.text, reply.error, len(server.seen)) == (None, word, 4)
+    again = answer is DROP  # a connection that falls when it is used again may have lain too long: one repeat is free
+    assert (reply.text, reply.error, len(server.seen)) == (None, word, 4 + again)
     assert reply.rate_limits == (3 if word == "rate_limited" else 0)
 
 
 @pytest.mark.parametrize("answer", [HANG, DRIP], ids=["silent", "blank lines"])
 async def test_a_try_has_a_total_time(answer: Answer) -> None:
     began = time.perf_counter()
-    reply, server, _ = await ask_one([answer], timeout=0.1, retries=1)
-    assert (reply.error, len(server.seen)) == ("timeout", 2)
+    async with Server([GOOD, answer]) as server:
+        asked = judge(server.url, timeout=0.1, retries=1)
+        await asked.complete(question("first"))
+        reply = await asked.complete(question())
+        await asked.close()
+    assert (reply.error, len(server.seen)) == ("timeout", 3)
     assert "0.1 s" in (reply.message or "")
     assert time.perf_counter() - began < 5
 

@@ -21,7 +21,7 @@ from ragstone.config.model import (
     MetricSettings,
     Price,
 )
-from ragstone.config.problems import from_validation, take_secrets, unknown_flag, unknown_variable, unsupported
+from ragstone.config.problems import from_validation, take_secrets, unknown_flag, unknown_variable
 from ragstone.config.sources import (
     FILE_NAME,
     FLAGS,
@@ -70,9 +70,7 @@ class Loaded:
     """The settings file read, if any."""
 
 
-def load_config(
-    flags: Mapping[str, Any], *, path: Path | None = None, environ: Mapping[str, str] | None = None, evaluating: bool = True
-) -> Loaded:
+def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
     """Merge settings: flags, then RAGSTONE_ variables, then the file, then defaults.
 
     Args:
@@ -80,7 +78,6 @@ def load_config(
             keyword settings of the Python API.
         path: the settings file; None = `ragstone.toml` of the working directory, if there is one.
         environ: the environment; None = that of the process.
-        evaluating: False for commands that send no requests: settings of later versions are then no error.
 
     Raises:
         ConfigError: anything is unknown, mistyped, out of range or secret; the text lists all problems, one a line.
@@ -95,8 +92,6 @@ def load_config(
     both = [layer[_METRICS].name for layer in layers if _METRICS in layer and _PRESET in layer]
     problems += [say("config.metrics_and_preset", lang, name=name) for name in both]
     merged = _merge(layers)
-    if evaluating:
-        problems += unsupported(merged, lang)
     config = _validate(merged, problems, lang)
     return Loaded(config, _origins(merged), tuple(unknown_variable(v, lang) for v in strangers), file)
 

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from pydantic.fields import FieldInfo
 
-from ragstone.config.problems import NOT_YET, allowed, show_value
-from ragstone.config.sources import FLAGS, Place, kind_of, leaves, show_place
+from ragstone.config.problems import allowed, show_value
+from ragstone.config.sources import FLAGS, Place, kind_of, leaves
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -18,13 +18,10 @@ _FLAG_OF = {place: name for name, place in FLAGS.items()}
 
 def settings_page(lang: Language) -> str:
     """Return the page of settings in Markdown."""
-    shown = [(place, field) for place, field in leaves() if place not in NOT_YET and not _idle(place)]
+    shown = [(place, field) for place, field in leaves() if not _idle(place)]
     tables = [_table(table, list(rows), lang) for table, rows in groupby(sorted(shown, key=_order), key=lambda item: _table_of(item[0]))]
-    refused = (f"`{show_place(place)}`" for place in NOT_YET)
     comma = say("metrics.comma", lang)
-    return say(
-        "settings.page", lang, tables="\n".join(tables), refused=comma.join(refused), idle=comma.join(f"`{name}`" for name in IDLE)
-    ).lstrip()
+    return say("settings.page", lang, tables="\n".join(tables), idle=comma.join(f"`{name}`" for name in IDLE)).lstrip()
 
 
 def _idle(place: Place) -> bool:

@@ -14,9 +14,6 @@ from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_o
 from ragstone.text import say
 from ragstone.types import Language
 
-NOT_YET: tuple[Place, ...] = (*((name,) for name in ("rpm", "tpm", "deadline")),)
-"""Settings this version reads but cannot honour: any value but the default is refused rather than ignored."""
-
 URLS: tuple[Place, ...] = (("judge", "base_url"), ("embeddings", "base_url"), ("collect", "url"))
 KEY_NAMES = frozenset({"api_key", "apikey", "key", "token", "secret", "password", "access_token", "authorization"})
 _KEY = re.compile(
@@ -40,16 +37,6 @@ def take_secrets(layer: Layer, lang: Language) -> Iterator[str]:
         if problem is not None:
             del layer[place]
             yield problem
-
-
-def unsupported(layer: Layer, lang: Language) -> Iterator[str]:
-    """One sentence for each setting a later version will honour."""
-    for place in NOT_YET:
-        field = field_at(place)[0]
-        assert field is not None
-        known = _choices(field)
-        if place in layer and layer[place].value != field.default and (not known or layer[place].value in known):
-            yield say("config.not_yet", lang, name=layer[place].name, value=show_value(layer[place].value), at=_origin(layer[place], lang))
 
 
 def from_validation(error: ValidationError, layer: Layer, lang: Language) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,9 @@ class HttpEmbedder:
         batch_size: most texts in one request.
         timeout: seconds one try may take in all.
         retries: repeats after 408, 409, 429, 5xx or transport errors.
-        concurrency: most requests at once.
+        concurrency: most requests at once; fewer where the endpoint does not stand so many.
+        rpm: most requests a minute; None = any.
+        tpm: most tokens a minute; None = any.
         key_name: the setting that holds the key, for error texts.
         lang: language of error texts; None = the screen's.
         backoff: waits between repeats.
@@ -84,6 +86,8 @@ class HttpEmbedder:
         timeout: float = 120.0,
         retries: int = 5,
         concurrency: int = 16,
+        rpm: int | None = None,
+        tpm: int | None = None,
         key_name: str = EMBEDDINGS.key,
         lang: Language | None = None,
         backoff: Backoff | None = None,
@@ -102,6 +106,8 @@ class HttpEmbedder:
             backoff=backoff or Backoff(),
             sleep=sleep,
             purse=purse,
+            rpm=rpm,
+            tpm=tpm,
         )
         self._taught = Taught(self._endpoint, batch_size, memory)
         self.dimension: int | None = None
@@ -147,6 +153,10 @@ class HttpEmbedder:
         if pending := {f for f in found if isinstance(f, asyncio.Future)}:
             await asyncio.wait(pending)  # not gather: a caller that gives up must not take the vectors from the others
         return [_settled(f.result() if isinstance(f, asyncio.Future) else f) for f in found]
+
+    def expect(self, requests: int, tell: Callable[[str], None]) -> None:
+        """Allow the repeats that fit so many requests; `tell` is called once when they are used up."""
+        self._wire.expect(requests, tell)
 
     async def close(self) -> None:
         """Give up what is on its way and close the pooled connections."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import ConfigError
 from ragstone.judge.select import first_key, installed, judge_key, judge_url, named_key
@@ -30,6 +30,8 @@ def make_embedder(
     lang: Language | None = None,
     memory: Memory | None = None,
     purse: Purse | None = None,
+    rpm: int | None = None,
+    tpm: int | None = None,
 ) -> Embedder:
     """Return the embedder the settings name; without a model the bundled one. Nothing is sent yet.
 
@@ -43,6 +45,8 @@ def make_embedder(
         lang: language of error texts; None = the screen's.
         memory: where what an endpoint teaches is kept for later runs.
         purse: pays for the requests of an embedder behind an endpoint.
+        rpm: most requests a minute; None = any.
+        tpm: most tokens a minute; None = any.
 
     Raises:
         ConfigError: no address for a named model, a named key variable that is empty, or a bad address.
@@ -61,21 +65,22 @@ def make_embedder(
     outside: Callable[..., Embedder] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, judge_settings, concurrency=concurrency, environ=environ)
-    return _http_embedder(model, settings, judge_settings, concurrency, environ, lang, memory, purse)
+    pace = {"concurrency": concurrency, "rpm": rpm, "tpm": tpm}
+    return _http_embedder(settings, judge_settings, environ, lang, memory, purse, pace)
 
 
 def _http_embedder(
-    model: str,
     settings: EmbeddingsSettings,
     judge_settings: JudgeSettings,
-    concurrency: int,
     environ: Mapping[str, str],
     lang: Language,
     memory: Memory | None,
     purse: Purse | None,
+    pace: dict[str, Any],
 ) -> Embedder:
     from ragstone.embed.http import HttpEmbedder
 
+    model = settings.model or ""
     base_url = settings.base_url or judge_url(judge_settings, environ)
     if base_url is None:
         raise ConfigError(say("http.no_embeddings_url", lang, model=model))
@@ -87,11 +92,11 @@ def _http_embedder(
         batch_size=settings.batch_size,
         timeout=judge_settings.timeout,
         retries=judge_settings.retries,
-        concurrency=concurrency,
         key_name=key_name,
         lang=lang,
         memory=memory,
         purse=purse,
+        **pace,
     )
 
 

@@ -42,7 +42,9 @@ class HttpJudge:
         top_p: nucleus sampling; None = not sent.
         seed: the endpoint's sampling seed; None = not sent.
         extra_body: more keys of the request body, merged at its top level; they win.
-        concurrency: most requests at once.
+        concurrency: most requests at once; fewer where the endpoint does not stand so many.
+        rpm: most requests a minute; None = any.
+        tpm: most tokens a minute; None = any.
         thinking: `off` sends the off-switch to hosts known to have one, to others after a refusal that demands it; `auto` never.
         key_name: the setting that holds the key, for error texts.
         lang: language of error texts and notices; None = the screen's.
@@ -72,6 +74,8 @@ class HttpJudge:
         seed: int | None = None,
         extra_body: Mapping[str, Any] | None = None,
         concurrency: int = 16,
+        rpm: int | None = None,
+        tpm: int | None = None,
         thinking: Literal["off", "auto"] = "off",
         key_name: str = JUDGE.key,
         lang: Language | None = None,
@@ -97,7 +101,15 @@ class HttpJudge:
         self.requested: dict[str, Any] = {n: v for n, v in settings.items() if v is not None} | extra | {"thinking": thinking}
         """Parameters as the settings ask for them, whatever the endpoint takes: part of the reply cache's key."""
         self._wire = Wire(
-            endpoint, timeout=timeout, retries=retries, concurrency=concurrency, backoff=backoff or Backoff(), sleep=sleep, purse=purse
+            endpoint,
+            timeout=timeout,
+            retries=retries,
+            concurrency=concurrency,
+            backoff=backoff or Backoff(),
+            sleep=sleep,
+            rpm=rpm,
+            tpm=tpm,
+            purse=purse,
         )
 
     def __repr__(self) -> str:
@@ -145,6 +157,10 @@ class HttpJudge:
     def _tell(self, name: str, **values: object) -> None:
         if self._heard is not None:
             self._heard(self._endpoint.say(name, **{word: self._endpoint.scrub(str(value)) for word, value in values.items()}))
+
+    def expect(self, requests: int, tell: Callable[[str], None]) -> None:
+        """Allow the repeats that fit so many requests; `tell` is called once when they are used up."""
+        self._wire.expect(requests, tell)
 
     async def close(self) -> None:
         """Close the pooled connections."""

@@ -29,6 +29,8 @@ def make_judge(
     concurrency: int,
     environ: Mapping[str, str],
     lang: Language | None = None,
+    rpm: int | None = None,
+    tpm: int | None = None,
     embedder: Embedder | None = None,
     memory: Memory | None = None,
     purse: Purse | None = None,
@@ -40,6 +42,8 @@ def make_judge(
         concurrency: most requests at once.
         environ: where keys and OPENAI_BASE_URL are looked up.
         lang: language of error texts; None = the screen's.
+        rpm: most requests a minute; None = any.
+        tpm: most tokens a minute; None = any.
         embedder: the run's embedder; the local judge shares it if it is the bundled one, so that the model is loaded once.
         memory: what earlier runs were taught by endpoints; None = nothing is remembered.
         purse: pays for the requests of a judge behind an endpoint.
@@ -63,16 +67,16 @@ def make_judge(
     outside: Callable[..., Judge] | None = installed(GROUP, scheme)
     if outside is not None:
         return outside(settings, concurrency=concurrency, environ=environ)
-    return _http_judge(settings, concurrency, environ, lang, memory, purse)
+    return _http_judge(settings, environ, lang, memory, purse, {"concurrency": concurrency, "rpm": rpm, "tpm": tpm})
 
 
 def _http_judge(
     settings: JudgeSettings,
-    concurrency: int,
     environ: Mapping[str, str],
     lang: Language,
     memory: Memory | None,
     purse: Purse | None,
+    pace: dict[str, Any],
 ) -> Judge:
     from ragstone.judge.http import HttpJudge
 
@@ -91,12 +95,12 @@ def _http_judge(
         top_p=settings.top_p,
         seed=settings.seed,
         extra_body=settings.extra_body,
-        concurrency=concurrency,
         thinking=settings.thinking,
         key_name=key_name,
         lang=lang,
         memory=memory,
         purse=purse,
+        **pace,
     )
 
 

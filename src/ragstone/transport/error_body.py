@@ -132,6 +132,11 @@ class ApiError:
         return not _BLOCKED_CODES.isdisjoint(self.code.split()) or bool(_BLOCKED.search(self._said))
 
     @property
+    def busy(self) -> bool:
+        """True if the endpoint is asked too much at once."""
+        return self.status in (429, 503, 529) or (self.status >= 500 and bool(_OVERLOADED.search(self._said)))
+
+    @property
     def too_long(self) -> bool:
         """True if the request is longer than the model or the server takes."""
         return self.status in (413, 414) or self.too_long_by_code or bool(_TOO_LONG.search(self._said))

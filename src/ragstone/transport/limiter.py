@@ -2,38 +2,97 @@
 
 import asyncio
 from collections import deque
-from types import TracebackType
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ragstone.transport.adapting import SMALLEST, Adapting
+from ragstone.transport.retry import Backoff
+
+Sleep = Callable[[float], Awaitable[Any]]
 
 
 class Limiter:
-    """At most `limit` requests at once, served in the order they came. Waiting for a repeat holds no place."""
+    """At most `limit` requests at once, in the order they came, repeats first. Waiting for a repeat holds no place.
 
-    __slots__ = ("_busy", "_waiting", "limit")
+    The limit follows what the endpoint refuses (see `Adapting`). Where nothing gets through any more nothing is sent for a
+    while: until the time the endpoint names, else half a second, doubled each time.
+    """
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._busy = 0
+    __slots__ = ("_adapting", "_backoff", "_busy", "_idlers", "_in_vain", "_rest", "_rests", "_sleep", "_waiting")
+
+    def __init__(self, most: int, backoff: Backoff | None = None, sleep: Sleep = asyncio.sleep) -> None:
+        self._adapting, self._backoff, self._sleep = Adapting(most), backoff or Backoff(), sleep
+        self._busy = self._rests = self._in_vain = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._idlers: deque[asyncio.Future[None]] = deque()
+        self._rest: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> None:
-        if self._busy < self.limit and not self._waiting:
+    @property
+    def limit(self) -> int:
+        """Requests that may be out at once now."""
+        return self._adapting.limit
+
+    @property
+    def most(self) -> int:
+        """Requests that may ever be out at once."""
+        return self._adapting.most
+
+    async def enter(self, first: bool = False) -> int:
+        """Wait for a place, `first` in front of all who wait; returns what `leave` wants to be told."""
+        if self._busy < self._adapting.limit and not self._waiting and self._rest is None:
             self._busy += 1
-            return
+            return self._adapting.epoch
         place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        (self._waiting.appendleft if first else self._waiting.append)(place)
         try:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._hand_on()
+                self._free()
             raise
+        return self._adapting.epoch
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._hand_on()
+    def leave(self, epoch: int, refused: bool | None = None, after: float | None = None) -> None:
+        """Give the place back. `refused`: was that too much for the endpoint? None = nobody knows. `after`: seconds it demands."""
+        if refused is not None:
+            self._in_vain = self._in_vain + 1 if refused else 0
+            if not refused:
+                self._rests = 0
+            if self._adapting.note(epoch, refused) and self._in_vain >= SMALLEST and self._rest is None:
+                self._rests += 1
+                pause = self._backoff.delay(self._rests if after is None else 1, after)
+                self._rest = asyncio.get_running_loop().create_task(self._pause(pause))
+        self._free()
 
-    def _hand_on(self) -> None:
-        if not _wake_one(self._waiting):
-            self._busy -= 1
+    async def idle(self) -> None:
+        """Return once no request is out."""
+        while self._busy:
+            idler = asyncio.get_running_loop().create_future()
+            self._idlers.append(idler)
+            await idler
+
+    def close(self) -> None:
+        """End a pause."""
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await self._sleep(seconds)
+        finally:
+            self._rest = None
+            self._serve()
+
+    def _free(self) -> None:
+        self._busy -= 1
+        self._serve()
+        while not self._busy and _wake_one(self._idlers):
+            pass
+
+    def _serve(self) -> None:
+        while self._busy < self._adapting.limit and self._rest is None and _wake_one(self._waiting):
+            self._busy += 1
 
 
 class Gate:
@@ -41,7 +100,7 @@ class Gate:
 
     So a parameter an endpoint refuses is refused once, not once for every request in flight. A request that gets no answer
     within `patience` seconds lets the next one try beside it, `most` in all: a server that never answers one
-    request must not hold up the others.
+    request must not hold up the others. Trouble that has nothing to do with a parameter lets one more in each time.
     """
 
     def __init__(self, patience: float = 10.0, most: int = 3) -> None:
@@ -72,11 +131,13 @@ class Gate:
             self._width += 1
             _wake_one(self._waiting)
 
-    def _leave(self, accepted: bool) -> None:
+    def _leave(self, accepted: bool, troubled: bool) -> None:
         self._inside -= 1
         if accepted:
             self.release()
-        else:
+            return
+        self._width += troubled
+        for _ in range(1 + troubled):
             _wake_one(self._waiting)
 
     def release(self) -> None:
@@ -94,10 +155,10 @@ class Pass:
     def __init__(self, gate: Gate, timer: asyncio.TimerHandle) -> None:
         self._gate, self._timer = gate, timer
 
-    def leave(self, accepted: bool) -> None:
-        """Give the turn back; `accepted` opens the gate."""
+    def leave(self, accepted: bool, troubled: bool = False) -> None:
+        """Give the turn back; `accepted` opens the gate, `troubled` widens it."""
         self._timer.cancel()
-        self._gate._leave(accepted)
+        self._gate._leave(accepted, troubled)
 
 
 def _wake_one(waiting: "deque[asyncio.Future[None]]") -> bool:

@@ -1,98 +1,55 @@
-"""Tries, waits and stops: one endpoint, one pooled session. What is asked and how it is read is the exchange's matter."""
+"""Tries and waits: one endpoint, one pooled session. What is asked and how it is read is the exchange's matter."""
 
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
 
 import aiohttp
 
 from ragstone import __version__
-from ragstone.errors import AuthError, EndpointError, StoppedError
+from ragstone.errors import EndpointError, StoppedError
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
-from ragstone.transport.error_body import ApiError, holds_error, is_page, read_error, read_json
-from ragstone.transport.limiter import Gate, Limiter
+from ragstone.transport.error_body import ApiError, read_json
+from ragstone.transport.exchange import AGAIN, DONE, Exchange, Spared, Step, Tally
+from ragstone.transport.limiter import Gate, Limiter, Sleep
+from ragstone.transport.meaning import Meaning
+from ragstone.transport.pace import Pace
 from ragstone.transport.purse import Purse
-from ragstone.transport.retry import Backoff, retry_after
+from ragstone.transport.retry import Allowance, Backoff, Repeats
+from ragstone.transport.stops import Stops, Watch
+from ragstone.transport.trouble import trouble
+
+__all__ = ["AGAIN", "DONE", "Exchange", "Sleep", "Spared", "Step", "Tally", "Wire"]
 
 CONNECT = 20.0
 """Seconds for a connection to stand; longer is `connection`, not `timeout`."""
+GRACE = 5.0
+"""Seconds that replies on their way are waited for when the run must stop."""
 LARGE = 1 << 20
 """Bytes above which aiohttp wants a body as a stream."""
 LARGEST = 64 << 20
 """Bytes of a reply that are read; no judge or embedder has a use for more."""
-PIECE = 120
-"""Characters shown of what came back from something that is no such API."""
 MOST_CHANGES = 20
 """How often one request may be changed and repeated: a guard against servers that refuse in circles."""
-
-Sleep = Callable[[float], Awaitable[Any]]
-
-
-Spared = Callable[[], Awaitable[bool]] | None
-"""Asked when the turn of a request has come: True if it need not be sent any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What follows one try: done, ask again at once (the request has changed), wait and ask again, or fail."""
-
-    then: Literal["done", "again", "wait", "fail"]
-    word: str | None = None
-    """The reason word if nothing better comes."""
-    message: str | None = None
-    after: float | None = None
-    """Seconds the server demands to be left alone."""
-
-
-DONE = Step("done")
-AGAIN = Step("again")
-
-
-@dataclass(slots=True)
-class Tally:
-    """What one exchange took."""
-
-    attempts: int = 0
-    rate_limits: int = 0
-    latency_s: float = 0.0
-    """Seconds of the last try."""
-
-
-class Exchange(Protocol):
-    """One request as its owner sees it."""
-
-    tally: Tally
-    spared: Spared
-
-    def body(self) -> bytes:
-        """Return the request as it has to be sent now; called for every try."""
-        ...
-
-    def known(self, data: dict[str, Any]) -> bool:
-        """Return True if the object has the shape of an answer to such a request, whatever it says."""
-        ...
-
-    def read(self, data: dict[str, Any]) -> Step:
-        """Take in an answer of the endpoint that is no error."""
-        ...
-
-    def refused(self, error: ApiError, sure: bool) -> Step | None:
-        """Say what to do about a refusal; None = nothing known. Asked first with `sure` (named), last without (any clue)."""
-        ...
 
 
 class Wire:
     """Sends exchanges to one endpoint.
 
-    Repeats 408, 409, 425, 429, 5xx and transport errors up to `retries` times, each try within `timeout` seconds in all.
-    The first request goes out alone until one was accepted. Redirects are never followed.
+    Repeats 408, 409, 425, 429, 5xx and transport errors up to `retries` times, each try within `timeout` seconds in all and all
+    of them within three such times (a minute at least); up to thrice as often where the endpoint itself names the time to come
+    back. All requests together repeat themselves no more often than `Allowance` has. How many go out at once follows what the
+    endpoint stands, up to `concurrency`; `rpm` and `tpm` bound requests and tokens a minute. The first request goes out
+    alone until one was accepted. Redirects are never followed.
 
     Raises:
-        AuthError, EndpointError: from `ask`, at once, for what would fail every request; later calls raise it unsent.
+        AuthError, EndpointError: from `ask`, for what would fail every request, and for an endpoint that fails them all
+            before it has accepted one; later calls raise it unsent. Replies that are on their way are taken in first.
     """
 
     def __init__(
@@ -104,14 +61,22 @@ class Wire:
         concurrency: int,
         backoff: Backoff,
         sleep: Sleep,
+        rpm: int | None = None,
+        tpm: int | None = None,
         purse: Purse | None = None,
     ) -> None:
-        self.endpoint, self._purse = endpoint, purse
+        self.endpoint = endpoint
         self._timeout, self._retries, self._backoff, self._sleep = timeout, retries, backoff, sleep
-        self._limiter, self._gate = Limiter(concurrency), Gate(patience=min(10.0, timeout))
-        self._heard = False
-        self._stopped: tuple[type[StoppedError], str] | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._limiter, self._gate = Limiter(concurrency, backoff, sleep), Gate(patience=min(10.0, timeout))
+        self._pace = Pace(rpm, tpm) if rpm or tpm else None
+        self.purse = purse
+        """What the run may spend; None = anything."""
+        self._allowance = Allowance()
+        self._tell: Callable[[str], None] = lambda _: None
+        self._stops = Stops(endpoint)
+        self._meaning = Meaning(endpoint, self._stops, lambda: self._gate.open)
+        self._stood = False
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self.sent = 0
         """Requests sent so far."""
@@ -121,200 +86,181 @@ class Wire:
         """True once the endpoint has answered a request with something else than an error."""
         return self._gate.open
 
-    async def ask(self, path: str, exchange: Exchange) -> Step:
-        """Run the exchange to its end: DONE, or a step that says why it failed."""
-        url, repeats, changes = self.endpoint.at(path), 0, 0
-        while True:
-            step = await self._turn(url, exchange)
-            if step.then == "again" and (changes := changes + 1) <= MOST_CHANGES:
-                continue
-            if step.then != "wait":
-                return step if step.then != "again" else Step("fail", "bad_reply", step.message)
-            if (repeats := repeats + 1) > self._retries:
-                return self._exhausted(step)
-            await self._sleep(self._backoff.delay(repeats, step.after))
+    @property
+    def unrepeated(self) -> int:
+        """Repeats that were wanted after the allowance was used up."""
+        return self._allowance.refused
+
+    def expect(self, requests: int, tell: Callable[[str], None]) -> None:
+        """Allow the repeats that fit so many requests; `tell` is called once when they are used up."""
+        self._allowance.expect(requests)
+        self._tell = tell
+
+    def stop(self, error: ApiError) -> StoppedError:
+        """Stop the run: the endpoint has refused everything so far for `error`. Returns the exception to raise."""
+        return self._stops.stop(EndpointError, "refused", error)
 
     async def close(self) -> None:
         """Close the pooled connections; a later request opens new ones."""
-        session, self._session = self._session, None
-        if session is not None and self._loop is asyncio.get_running_loop():
-            await session.close()
+        self._limiter.close()
+        sessions, self._sessions = list(self._sessions.values()), {}
+        if self._loop is asyncio.get_running_loop():
+            for session in sessions:
+                await session.close()
 
-    async def _turn(self, url: str, exchange: Exchange) -> Step:
-        turn = None if self._gate.open else await self._gate.enter()
-        accepted = False
+    async def ask(self, path: str, exchange: Exchange) -> Step:
+        """Run the exchange to its end: DONE, or a step that says why it failed."""
+        watch = None if self._gate.open else self._stops.begin()
         try:
-            async with self._limiter:
-                self._check()
+            return await self._tries(self.endpoint.at(path), exchange, watch)
+        except StoppedError:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):  # what is on the wire is paid for: let it come in
+                    await self._limiter.idle()
+            raise
+        finally:
+            if watch is not None:
+                watch.tried()
+
+    async def _tries(self, url: str, exchange: Exchange, watch: Watch | None) -> Step:
+        repeats: Repeats | None = None
+        changes = 0
+        while True:
+            step = await self._turn(url, exchange, first=repeats is not None)
+            if step.then == "done":
+                return step
+            if step.then == "again" and (changes := changes + 1) <= MOST_CHANGES:
+                continue
+            if step.then != "wait":
+                return Step("fail", step.word or "bad_reply", step.message)
+            repeats = repeats or Repeats(self._retries, self._timeout, self._allowance)
+            delay = self._after(step, exchange.tally, repeats, watch)
+            if delay is None:
+                return Step("fail", step.word, step.message)
+            await self._sleep(delay)
+
+    def _after(self, step: Step, tally: Tally, repeats: Repeats, watch: Watch | None) -> float | None:
+        """Return the seconds to wait before the next try, None if there is none. Raises if the endpoint turns out to be down."""
+        spent = self._allowance.refused
+        delay = repeats.wait(self._backoff, tally.latency_s, step.after, step.busy)
+        if self._allowance.refused and not spent:
+            self._tell(self.endpoint.say("allowance_spent"))
+        if watch is not None and not self._gate.open:
+            if delay is None and step.word == "connection" and not self._stood:
+                raise self._stops.stop(EndpointError, "unreachable", trouble=step.message, tries=repeats.tries)
+            watch.tried()
+            if delay is None:
+                self._stops.used_up(step, repeats.tries)
+            if error := self._stops.hopeless():
+                raise error
+        return delay
+
+    async def _turn(self, url: str, exchange: Exchange, *, first: bool) -> Step:
+        turn = None if self._gate.open else await self._gate.enter()
+        step, accepted, refused = DONE, False, None
+        try:
+            epoch = await self._limiter.enter(first)
+            try:
+                self._stops.check()
                 if exchange.spared is not None and await exchange.spared():
                     return DONE
-                answer, data = await self._paid(url, exchange)
-            if isinstance(answer, Step):
-                return answer
-            step, accepted = self._sort(answer, data, exchange, url)
-            return step
+                step, accepted = await self._try(url, exchange)
+                refused = step.busy if step.then != "again" or accepted else None
+                return step
+            finally:
+                self._limiter.leave(epoch, refused, step.after)
         finally:
             if turn is not None:
-                turn.leave(accepted)
+                turn.leave(accepted, step.then == "wait")
 
     # ------------------------------------------------------------------ one try
-    async def _paid(self, url: str, exchange: Exchange) -> tuple[Answer | Step, Any]:
-        """Send once, if it can be paid; return what came back, and the JSON in it."""
-        body, data = exchange.body(), None
-        ticket = self._purse.take(body) if self._purse is not None else None
-        if self._purse is not None and ticket is None:
-            return Step("fail", "budget"), None
+    async def _try(self, url: str, exchange: Exchange) -> tuple[Step, bool]:
+        """Send the request once; returns what follows, and whether the endpoint has accepted it."""
+        body, reserved, data = exchange.body(), 0.0, None
+        if self._pace is not None:
+            wait, reserved = self._pace.take(body)
+            if wait > 0:
+                await self._sleep(wait)
+        self._stops.check()
+        ticket = None if self.purse is None else self.purse.take(body)
+        if self.purse is not None and ticket is None:
+            return Step("fail", "budget"), False
         try:
             answer = await self._post(url, body, exchange.tally)
-            data = read_json(answer.raw) if isinstance(answer, Answer) else None
-            return answer, data
+            if isinstance(answer, Step):
+                return answer, False
+            data = read_json(answer.raw)
         finally:
             if ticket is not None:
                 ticket.settle(data if isinstance(data, dict) else None)
+        if self._pace is not None:
+            self._pace.settle(reserved, data)
+        return self._meaning.sort(answer, data, exchange, url)
 
     async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
         tally.attempts += 1
         self.sent += 1
+        fresh, tally.reused = tally.reused, False
         began = time.perf_counter()
         data = body if len(body) < LARGE else io.BytesIO(body)
         try:
-            async with self._open().post(url, data=data, allow_redirects=False) as response:
+            async with self._open(fresh).post(url, data=data, allow_redirects=False, trace_request_ctx=tally) as response:
+                self._stood = True
                 raw = await _whole(response)
-                self._heard = True
+                tally.reused = False
                 if raw is None:
                     return Step("fail", "bad_reply", self.endpoint.say("too_large", megabytes=LARGEST >> 20))
                 return Answer(response.status, response.headers, raw)
-        except aiohttp.ClientHttpProxyError as error:
-            if error.status == 407:
-                raise self._stop(EndpointError, "proxy_key") from None
-            return Step("wait", "connection", f"proxy: HTTP {error.status}")
-        except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
-            raise self._stop(EndpointError, "certificate", trouble=self._words(error)) from None
-        except TimeoutError as error:
-            if isinstance(error, aiohttp.ConnectionTimeoutError):
-                return Step("wait", "connection", self.endpoint.say("slow_connection", seconds=f"{min(CONNECT, self._timeout):g}"))
-            return Step("wait", "timeout", self.endpoint.say("timeout", seconds=f"{self._timeout:g}"))
         except (aiohttp.ClientError, OSError) as error:
-            return Step("wait", "connection", self._words(error))
+            return self._failed(error, tally)
         finally:
             tally.latency_s = time.perf_counter() - began
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _failed(self, error: aiohttp.ClientError | OSError, tally: Tally) -> Step:
+        """Return what follows a try without an answer."""
+        stale, tally.reused = tally.reused, False
+        if isinstance(error, aiohttp.ClientHttpProxyError):
+            if error.status == 407:
+                raise self._stops.stop(EndpointError, "proxy_key") from None
+            return Step("wait", "connection", self._words(error))
+        if isinstance(error, aiohttp.ClientSSLError | aiohttp.ClientConnectorCertificateError):
+            raise self._stops.stop(EndpointError, "certificate", trouble=self._words(error)) from None
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return Step("wait", "connection", self.endpoint.say("slow_connection", seconds=f"{min(CONNECT, self._timeout):g}"))
+        self._stood = self._stood or not isinstance(error, aiohttp.ClientConnectorError)
+        if isinstance(error, TimeoutError):
+            return Step("wait", "timeout", self.endpoint.say("timeout", seconds=f"{self._timeout:g}"))
+        if stale and isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError | BrokenPipeError):
+            tally.reused = True  # the server may have closed it while it lay idle: no trouble yet, the next try takes a new one
+            return Step("again", "connection", self._words(error))
+        dropped = isinstance(error, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | OSError)
+        return Step("wait", "connection", self._words(error), busy=dropped)
+
+    def _open(self, fresh: bool) -> aiohttp.ClientSession:
+        """Return the session that keeps connections, or the one that makes a new one for every request."""
         loop = asyncio.get_running_loop()
-        if self._session is None or self._loop is not loop:
-            self._loop = loop
+        if self._loop is not loop:
+            self._loop, self._sessions = loop, {}
+        if (session := self._sessions.get(fresh)) is None:
             fixed = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"ragstone/{__version__}"}
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._limiter.limit, ttl_dns_cache=300),
+            trace = aiohttp.TraceConfig()
+            trace.on_connection_reuseconn.append(_note_reuse)
+            session = self._sessions[fresh] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._limiter.most, ttl_dns_cache=300, force_close=fresh),
                 timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(CONNECT, self._timeout)),
                 headers={**fixed, **self.endpoint.key.header()},
                 cookie_jar=aiohttp.DummyCookieJar(),
                 proxy=self.endpoint.proxy(),
+                trace_configs=[trace],
             )
-        return self._session
-
-    # ------------------------------------------------------------------ what an answer means
-    def _sort(self, answer: Answer, data: Any, exchange: Exchange, url: str) -> tuple[Step, bool]:
-        """Return what follows, and whether the endpoint has accepted the request."""
-        status = answer.status
-        if 200 <= status < 300:
-            if isinstance(data, dict) and not holds_error(data):
-                if not self.accepted and not exchange.known(data):
-                    raise self._foreign(answer, url)
-                return exchange.read(data), True
-            if not isinstance(data, dict):
-                return self._no_object(answer, url), False
-        if 300 <= status < 400:
-            raise self._stop(EndpointError, "redirected", status=status, target=answer.target)
-        error = read_error(status, answer.raw, data, self.endpoint.scrub)
-        if error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501):
-            return self._passing(error, answer, exchange.tally), False
-        return self._refused(error, exchange), False
-
-    def _no_object(self, answer: Answer, url: str) -> Step:
-        # nothing at all, or an object that breaks off, may come of a bad line; anything else comes of a wrong address
-        if not self.accepted and answer.raw.lstrip()[:1] not in (b"", b"{"):
-            raise self._foreign(answer, url)
-        if is_page(answer.raw):
-            return Step("wait", "bad_gateway", self._page(answer))
-        if not answer.raw.strip():
-            return Step("wait", "empty_reply")
-        return Step("wait", "bad_reply", read_error(answer.status, answer.raw, None, self.endpoint.scrub).message)
-
-    def _foreign(self, answer: Answer, url: str) -> StoppedError:
-        """Stop the run: what answers at this address has never been heard to speak the protocol."""
-        said = read_error(answer.status, answer.raw, None, self.endpoint.scrub).message[:PIECE]
-        hint = "" if self.endpoint.versioned else " " + self.endpoint.say("version_hint")
-        name = "foreign_page" if is_page(answer.raw) else "foreign"
-        return self._stop(EndpointError, name, asked=self.endpoint.scrub(url), status=answer.status, message=said, hint=hint)
-
-    def _page(self, answer: Answer) -> str:
-        hint = "" if self.endpoint.versioned else " " + self.endpoint.say("version_hint")
-        said = read_error(answer.status, answer.raw, None, self.endpoint.scrub).message
-        return self.endpoint.say("page", status=answer.status, message=said) + hint
-
-    def _passing(self, error: ApiError, answer: Answer, tally: Tally) -> Step:
-        """Trouble that waiting may cure."""
-        if error.status == 429:
-            tally.rate_limits += 1
-            if error.balance:
-                raise self._stop(AuthError, "balance", error)
-        if error.too_long_by_code:
-            return Step("fail", "too_long", error.message)
-        page = is_page(answer.raw)
-        word = "bad_gateway" if page and error.status >= 500 else _WORDS.get(error.status, "server_error")
-        word = "bad_gateway" if 520 <= error.status < 530 else word
-        return Step("wait", word, self._page(answer) if page else error.message, _longer(retry_after(answer.headers), error.after))
-
-    def _refused(self, error: ApiError, exchange: Exchange) -> Step:
-        """A refusal: cured by changing the request, or this request's own, or the whole run's."""
-        if error.status != 401 and error.blocked:
-            return Step("fail", "blocked", error.message)
-        if error.balance:
-            raise self._stop(AuthError, "balance", error)
-        if error.key:
-            raise self._stop(AuthError, "key_refused" if self.endpoint.key else "no_key", error)
-        if step := exchange.refused(error, True):
-            return step
-        if error.too_long:
-            return Step("fail", "too_long", error.message)
-        if error.status in (404, 405, 410, 501) or error.model:
-            hint = "" if self.endpoint.versioned else self.endpoint.say("version_hint")
-            raise self._stop(EndpointError, "not_found", error, hint=hint)
-        if step := exchange.refused(error, False):
-            return step
-        if not self.accepted:
-            raise self._stop(EndpointError, "refused", error)
-        return Step("fail", "bad_reply", error.message)
-
-    def _exhausted(self, step: Step) -> Step:
-        if step.word == "connection" and not self._heard:
-            raise self._stop(EndpointError, "unreachable", trouble=step.message, tries=self._retries + 1)
-        return Step("fail", step.word, step.message)
-
-    # ------------------------------------------------------------------ stopping the run
-    def _stop(self, kind: type[StoppedError], name: str, error: ApiError | None = None, **values: object) -> StoppedError:
-        """Remember why every further request would fail, and return the exception to raise."""
-        told = {"status": error.status, "message": error.message} if error else {}
-        self._stopped = (kind, self.endpoint.say(name, **{**told, **values}))
-        self._gate.release()
-        return kind(self._stopped[1])
-
-    def stop(self, error: ApiError) -> StoppedError:
-        """Stop the run: the endpoint has refused everything so far for `error`. Returns the exception to raise."""
-        return self._stop(EndpointError, "refused", error)
-
-    def _check(self) -> None:
-        if self._stopped is not None:
-            raise self._stopped[0](self._stopped[1])
+        return session
 
     def _words(self, error: BaseException) -> str:
-        return self.endpoint.scrub(f"{type(error).__name__}: {error}".rstrip(": "))
+        return self.endpoint.scrub(trouble(error, self.endpoint.lang))
 
 
-def _longer(*waits: float | None) -> float | None:
-    """The wait of a header or of the body: what both tell, the longer."""
-    return max((wait for wait in waits if wait is not None), default=None)
+async def _note_reuse(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: Any) -> None:
+    context.trace_request_ctx.reused = True
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
@@ -328,6 +274,3 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
             response.close()
             return None
     return bytes(raw)
-
-
-_WORDS = {408: "timeout", 429: "rate_limited", 502: "bad_gateway", 503: "bad_gateway", 504: "bad_gateway"}

@@ -1,0 +1,69 @@
+"""What ends a run: refusals that would meet every request, and endpoints that never took one."""
+
+from ragstone.errors import EndpointError, StoppedError
+from ragstone.transport.endpoint import Endpoint
+from ragstone.transport.error_body import ApiError
+from ragstone.transport.exchange import Step
+
+HOPELESS = 100
+"""Requests used up by an endpoint that never took one, after which nobody waits for the others to be tried."""
+
+
+class Stops:
+    """Remembers why every further request of an endpoint would fail, and watches one that has accepted nothing yet."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._why: tuple[type[StoppedError], str] | None = None
+        self._untried = self._used_up = 0
+        self._last = Step("fail")
+
+    def stop(self, kind: type[StoppedError], name: str, error: ApiError | None = None, **values: object) -> StoppedError:
+        """Remember why, in the words of `http.<name>`; returns the exception to raise."""
+        told = {"status": error.status, "message": error.message} if error else {}
+        self._why = (kind, self._endpoint.say(name, **{**told, **values}))
+        return kind(self._why[1])
+
+    def check(self) -> None:
+        """Raise what was remembered."""
+        if self._why is not None:
+            raise self._why[0](self._why[1])
+
+    # ------------------------------------------------------------------ while nothing was accepted
+    def begin(self) -> "Watch":
+        """Watch a request from its beginning."""
+        self._untried += 1
+        return Watch(self)
+
+    def _tried(self) -> None:
+        self._untried -= 1
+
+    def used_up(self, step: Step, tries: int) -> None:
+        """Take in that a request has had its last try; `step` is its last trouble."""
+        self._used_up, self._last, self._tries = self._used_up + 1, step, tries
+
+    def hopeless(self) -> StoppedError | None:
+        """Return what to raise if a request was used up and every other one has met trouble as well: the endpoint is down.
+
+        While one has not been tried there is hope: the first rows may well be the only bad ones.
+        """
+        if not self._used_up or (self._untried and self._used_up < HOPELESS):
+            return None
+        step = self._last
+        trouble = f"HTTP {step.status}: {step.message}" if step.status else step.message or step.word
+        return self.stop(EndpointError, "never_accepted", trouble=trouble, tries=self._tries)
+
+
+class Watch:
+    """One request while nothing was accepted: whether it has met trouble yet."""
+
+    __slots__ = ("_fresh", "_stops")
+
+    def __init__(self, stops: Stops) -> None:
+        self._stops, self._fresh = stops, True
+
+    def tried(self) -> None:
+        """Take in that it has been tried in vain, or has ended."""
+        if self._fresh:
+            self._fresh = False
+            self._stops._tried()
