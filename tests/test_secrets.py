@@ -18,12 +18,12 @@ from urllib.parse import quote
 import pytest
 from support.asking import embedder, judge, question
 from support.fault_server import FaultServer, error, reply
-from support.server import Answer, Server, refuse
+from support.server import Answer, Server, embed, refuse
 from support.told_rows import EN, shared_out, table
 
 from ragstone.cli.app import run
 from ragstone.embed.http import HttpEmbedder
-from ragstone.errors import AuthError, ConfigError, StoppedError
+from ragstone.errors import ConfigError, StoppedError
 from ragstone.judge.http import HttpJudge
 from ragstone.judge.select import first_key, named_key
 from ragstone.transport.endpoint import JUDGE, Endpoint, Key
@@ -186,7 +186,7 @@ async def test_a_key_in_the_address_is_sent_and_shown_nowhere(name, answer):
         try:
             reply = await asked.complete(question())
             told = f"{reply.error}: {reply.message}"
-        except AuthError as stopped:
+        except StoppedError as stopped:
             told = str(stopped)
         await asked.close()
     assert f"{name}={secret}" in server.seen[0].path
@@ -222,7 +222,7 @@ def echoing(key):
             return Answer(502, f"<html><title>{shape}</title></html>".encode())
         return Answer(429, json.dumps({"detail": [{"loc": ["headers", key], "msg": shape}]}).encode())
 
-    return FaultServer(table(ROWS), fault, embed=lambda seen: error(500, f"embedding with {key}"))
+    return FaultServer(table(ROWS), fault, embed=lambda seen: error(500, f"embedding with {key}") if seen.nth else embed(seen))
 
 
 SCRIPT = """

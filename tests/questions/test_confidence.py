@@ -79,7 +79,10 @@ def test_over_groups_of_contexts_the_winning_line_keeps_its_own():
 )
 def test_over_groups_of_answer_claims_too(lines, covered, expected):
     parts = [
-        {("answer", n): {"verdict": "not_found", "matches": [], "reason": None}} | ({("reference", 1): said} if said else {})
+        (
+            ([(n, "claim")], [(1, "point")]),
+            {("answer", n): {"verdict": "not_found", "matches": [], "reason": None}} | ({("reference", 1): said} if said else {}),
+        )
         for n, said in enumerate(lines, 1)
     ]
     matches = match_claims._matches(parts, list(range(1, len(lines) + 1)), [1])

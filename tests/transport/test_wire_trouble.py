@@ -113,7 +113,7 @@ async def test_concurrency_one_stays_one_whatever_happens() -> None:
 # ------------------------------------------------------------------ stops
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [(refuse(500, "on fire"), "HTTP 500: on fire"), (HANG, "no complete answer"), (refuse(429), "HTTP 429"), (DROP, "ServerDisconnected")],
+    [(refuse(500, "on fire"), "HTTP 500: on fire"), (HANG, "no complete answer"), (refuse(429), "HTTP 429"), (DROP, "closed the conn")],
 )
 async def test_an_endpoint_that_has_never_taken_anything_stops_the_run(answer: Answer, words: str) -> None:
     async with Server([answer]) as server:
