@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OFTEN, SELDOM = 10_000, 50
+OFTEN, SELDOM = 50_000, 20
 """New objects between two looks at the young ones, and young looks between two at older ones; Python's own are 700 and 10."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ragstone.tokens import WIDE, estimate
+from ragstone.tokens import estimate
 
 LONG = 400
 """Estimated tokens of a request under which nothing is concluded."""
@@ -20,12 +20,10 @@ def cut_texts(texts: Sequence[str], usage: Any) -> int:
     counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     if not isinstance(counted, int) or isinstance(counted, bool) or counted < LEAST:
         return 0
-    if counted >= WIDE * sum(map(len, texts)):  # no estimate is higher
-        return 0
     sizes = [estimate(text) for text in texts]
-    if sum(sizes) <= LONG:
+    if counted >= (total := sum(sizes)) or total <= LONG:
         return 0
-    if counted < SHARE * sum(sizes) or (len(texts) == 1 and counted in ROUND and counted < sizes[0]):
+    if counted < SHARE * total or (len(texts) == 1 and counted in ROUND and counted < sizes[0]):
         return _above_level(sizes, counted)
     return 0
 

@@ -82,7 +82,7 @@ class Chat:
         self.confidence = told(self._question, completion.text, data) if completion.text is not None else None
         desk.witness.hear(data, desk.scrub)
         desk.witness.thought(completion)
-        cut = desk.witness.cut(self._question, data.get("usage"))
+        cut = desk.witness.cut(self._question, data.get("usage"), completion.usage)
         if cut is not None:
             self.notes = (CUT,)
         usable = completion.text is not None and desk.dialect.saw(self._sent, self._question, completion.text)

@@ -113,13 +113,13 @@ def read_usage(usage: Any) -> dict[str, Any] | None:
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
-    details = details if isinstance(details, dict) else {}
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
     told = {
         "prompt_tokens": _count(usage.get("prompt_tokens"), usage.get("input_tokens")),
         "completion_tokens": _count(usage.get("completion_tokens"), usage.get("output_tokens")),
-        "cached_tokens": _count(details.get("cached_tokens"), *(usage.get(name) for name in _CACHED)),
+        "cached_tokens": _count(cached, *(usage[name] for name in _CACHED if name in usage)),
     }
-    return told if any(v is not None for v in told.values()) else None
+    return None if all(v is None for v in told.values()) else told
 
 
 def add_usage(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -135,6 +135,6 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 def _count(*given: Any) -> int | None:
     for value in given:
-        if type(value) in (int, float) and 0 <= value < 2**53:  # no booleans, which are integers too
+        if (type(value) is int or type(value) is float) and 0 <= value < 2**53:  # no booleans, which are integers too
             return int(value)
     return None

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from ragstone.judge.replies import Completion, read_usage
 from ragstone.questions.base import Question
-from ragstone.tokens import ERROR, estimate
+from ragstone.tokens import ERROR, estimate, estimate_bytes
 
 MOST_MODELS = 20
 MOST_FINGERPRINTS = 5
@@ -62,17 +62,20 @@ class Witness:
             if completion.reasoning or ("hink" in said.lower() and _THINKS.search(said)):
                 self._once("thinks")
 
-    def cut(self, question: Question, usage: Any) -> Literal["window", "far"] | None:
+    def cut(self, question: Question, usage: Any, told: dict[str, Any] | None = None) -> Literal["window", "far"] | None:
         """Return how a prompt was cut by the server: to a full `window`, or `far` below what it should count; None if it was not.
+
+        `usage` is what the endpoint says, `told` what of it could be read, if that has been read already.
 
         Counts that leave out cached tokens are completed first. How an endpoint's tokens relate to the estimate is learned from
         short prompts, so that a vocabulary with long tokens does not look like a cut.
         """
-        prompt = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        told = told or read_usage(usage)
+        prompt = told["prompt_tokens"] if told else None
         expected = self._estimate(question)
         if expected > SHORT and isinstance(prompt, int) and prompt >= expected:
             return None  # the usual case, for next to nothing
-        counted = counted_tokens(usage, expected)
+        counted = _counted(usage, told, expected)
         if not counted:
             return None
         if counted >= expected or expected <= SHORT:
@@ -93,7 +96,7 @@ class Witness:
         key = question.prompt_hash or ""
         if (system := self._prompts.get(key)) is None:
             system = self._prompts[key] = estimate(question.prompt)
-        return system + len(question.body) / 4  # what `tokens.estimate` comes to, whatever the script, without decoding
+        return system + estimate_bytes(question.body)
 
     def _calibrate(self, question: Question, counted: int, expected: float) -> None:
         if expected <= SHORT and expected:
@@ -111,7 +114,10 @@ def counted_tokens(usage: Any, expected: float) -> int | None:
 
     Whether it does is seen from the total; without one, from whether the sum comes nearer to what is expected.
     """
-    told = read_usage(usage)
+    return _counted(usage, read_usage(usage), expected)
+
+
+def _counted(usage: Any, told: dict[str, Any] | None, expected: float) -> int | None:
     if told is None or told["prompt_tokens"] is None:
         return None
     prompt: int = told["prompt_tokens"]

@@ -38,8 +38,8 @@ class Tally:
     rate_limits: int = 0
     latency_s: float = 0.0
     """Seconds of the last try."""
-    reused: bool = False
-    """True if the last try went over a connection that had been used before."""
+    fresh: bool = False
+    """True if the next try wants a connection of its own, because the one that lay ready had been closed."""
 
 
 class Exchange(Protocol):

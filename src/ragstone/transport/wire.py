@@ -2,11 +2,10 @@
 
 import asyncio
 import io
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import Any
 
 import aiohttp
 
@@ -76,6 +75,8 @@ class Wire:
         self._stops = Stops(endpoint)
         self._meaning = Meaning(endpoint, self._stops, lambda: self._gate.open)
         self._stood = False
+        self._sockets = 0
+        """Connections made so far."""
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self.sent = 0
@@ -200,25 +201,24 @@ class Wire:
     async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
         tally.attempts += 1
         self.sent += 1
-        fresh, tally.reused = tally.reused, False
+        fresh, tally.fresh = tally.fresh, False
+        sockets = self._sockets
         began = time.perf_counter()
         data = body if len(body) < LARGE else io.BytesIO(body)
         try:
-            async with self._open(fresh).post(url, data=data, allow_redirects=False, trace_request_ctx=tally) as response:
+            async with self._open(fresh).post(url, data=data, allow_redirects=False) as response:
                 self._stood = True
                 raw = await _whole(response)
-                tally.reused = False
                 if raw is None:
                     return Step("fail", "bad_reply", self.endpoint.say("too_large", megabytes=LARGEST >> 20))
                 return Answer(response.status, response.headers, raw)
         except (aiohttp.ClientError, OSError) as error:
-            return self._failed(error, tally)
+            return self._failed(error, tally, stale=not fresh and sockets == self._sockets)
         finally:
             tally.latency_s = time.perf_counter() - began
 
-    def _failed(self, error: aiohttp.ClientError | OSError, tally: Tally) -> Step:
-        """Return what follows a try without an answer."""
-        stale, tally.reused = tally.reused, False
+    def _failed(self, error: aiohttp.ClientError | OSError, tally: Tally, *, stale: bool) -> Step:
+        """Return what follows a try without an answer; `stale`: it went over a connection that had been used before."""
         if isinstance(error, aiohttp.ClientHttpProxyError):
             if error.status == 407:
                 raise self._stops.stop(EndpointError, "proxy_key") from None
@@ -231,7 +231,7 @@ class Wire:
         if isinstance(error, TimeoutError):
             return Step("wait", "timeout", self.endpoint.say("timeout", seconds=f"{self._timeout:g}"))
         if stale and isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError | BrokenPipeError):
-            tally.reused = True  # the server may have closed it while it lay idle: no trouble yet, the next try takes a new one
+            tally.fresh = True  # the server may have closed it while it lay idle: no trouble yet, the next try takes a new one
             return Step("again", "connection", self._words(error))
         dropped = isinstance(error, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | OSError)
         return Step("wait", "connection", self._words(error), busy=dropped)
@@ -243,24 +243,22 @@ class Wire:
             self._loop, self._sessions = loop, {}
         if (session := self._sessions.get(fresh)) is None:
             fixed = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"ragstone/{__version__}"}
-            trace = aiohttp.TraceConfig()
-            trace.on_connection_reuseconn.append(_note_reuse)
             session = self._sessions[fresh] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._limiter.most, ttl_dns_cache=300, force_close=fresh),
+                connector=aiohttp.TCPConnector(limit=self._limiter.most, ttl_dns_cache=300, force_close=fresh, socket_factory=self._socket),
                 timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(CONNECT, self._timeout)),
                 headers={**fixed, **self.endpoint.key.header()},
                 cookie_jar=aiohttp.DummyCookieJar(),
                 proxy=self.endpoint.proxy(),
-                trace_configs=[trace],
             )
         return session
 
+    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
+        family, kind, protocol, *_ = address
+        self._sockets += 1
+        return socket.socket(family, kind, protocol)
+
     def _words(self, error: BaseException) -> str:
         return self.endpoint.scrub(trouble(error, self.endpoint.lang))
-
-
-async def _note_reuse(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: Any) -> None:
-    context.trace_request_ctx.reused = True
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
