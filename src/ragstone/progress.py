@@ -72,8 +72,8 @@ class Counts:
     by_metric: dict[str, Spent] = field(default_factory=dict, compare=False)
     """A request that several metrics of a sample rest on is counted under the first of them."""
 
-    def add(self, line: dict[str, Any]) -> None:
-        """Count one line of `replies.jsonl`."""
+    def add(self, line: dict[str, Any], spent: Spent | None = None) -> None:
+        """Count one line of `replies.jsonl`; `spent` is what it took, if that is known already."""
         if line.get("from_cache"):
             self.from_cache += 1
             return
@@ -87,7 +87,7 @@ class Counts:
             return
         usage = line.get("usage")
         self.unknown_usage += usage is None
-        spent = Spent.of(line)
+        spent = spent or Spent.of(line)
         self.prompt_tokens += spent.prompt
         self.completion_tokens += spent.completion
         self.cached_tokens += spent.cached

@@ -141,8 +141,8 @@ class Driver:
         if raw.error == UNPAID and not raw.attempts:  # nothing was sent, so there is nothing to keep
             return Reply(question.key, None, reading, UNPAID)
         line = reply_line(question, raw, reading)
-        paid[question.key] = Spent.of(line)
-        self.counts.add(line)
+        paid[question.key] = spent = Spent.of(line)
+        self.counts.add(line, spent)
         self.answered += not raw.from_cache
         self.records.keep_reply(question, line)
         if self.recalled and question.kind.prompted and not raw.from_cache and line["error"] is None:
@@ -196,14 +196,13 @@ class _Desk:
         try:
             asked = next(steps)
             while True:
-                asked = steps.send(await self._answers(asked, keys))
+                alone = len(asked) == 1
+                asked = steps.send([await self._answer(asked[0], keys)] if alone else await self._answers(asked, keys))
         except StopIteration as done:
             return done.value
 
     async def _answers(self, asked: Sequence[Any], keys: Used) -> list[Any]:
         """Answer all at once; keys are joined in the order asked, so that concurrency leaves no trace."""
-        if len(asked) == 1:
-            return [await self._answer(asked[0], keys)]
         apart: list[Used] = [{} for _ in asked]
         # what somebody is at already needs no task to be waited for
         new = [place for place, item in enumerate(asked) if isinstance(item, Question) or item not in self.met]

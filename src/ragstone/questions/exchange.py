@@ -10,7 +10,6 @@ No two requests of an exchange are alike: what is asked again carries the number
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from ragstone.language import halved
@@ -178,15 +177,19 @@ class Cutting(Generic[W]):
 
 
 @dataclass(slots=True)
-class _Room:
-    """What is known of how much fits: the most that did and the least that did not, by the word of its failure."""
+class _Room(Generic[W]):
+    """What is known of how much fits: all work that did, and the least weight that did not, by the word of its failure."""
 
-    fits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOO_MUCH, 0))
+    weigh: Callable[[W, str], int]
+    fits: list[W] = field(default_factory=list)
     fails: dict[str, int] = field(default_factory=dict)
 
-    def lacks(self, weight: Callable[[str], int]) -> str | None:
-        """Return the word for which work of this weight would surely fail, None if it may fit."""
-        return next((why for why, least in self.fails.items() if weight(why) >= least and weight(why) > self.fits[why]), None)
+    def lacks(self, work: W) -> str | None:
+        """Return the word for which this work would surely fail, None if it may fit."""
+        return next((why for why, least in self.fails.items() if self.weigh(work, why) >= max(least, 1 + self._most(why))), None)
+
+    def _most(self, why: str) -> int:
+        return max((self.weigh(work, why) for work in self.fits), default=0)
 
 
 def in_parts(works: Sequence[W], ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W]) -> Talk[list[tuple[W, R]] | Failed]:
@@ -195,19 +198,19 @@ def in_parts(works: Sequence[W], ask: Callable[[W], Talk[R | Failed]], cutting: 
     Of two halves the first is asked alone, so that work that never fits ends soon; work as heavy as what has failed is
     then halved unasked.
     """
-    room = _Room()
+    room = _Room(cutting.weigh)
     found = yield from together([_fit(work, ask, cutting, room) for work in works])
     return found if isinstance(found, Failed) else [part for parts in found for part in parts]
 
 
-def _fit(work: W, ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W], room: _Room) -> Talk[list[tuple[W, R]] | Failed]:
-    why = room.lacks(partial(cutting.weigh, work))
+def _fit(work: W, ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W], room: _Room[W]) -> Talk[list[tuple[W, R]] | Failed]:
+    why = room.lacks(work)
     if why is not None and (two := cutting.halve(work, why)) is not None:
         both = yield from together([_fit(half, ask, cutting, room) for half in two])
         return both if isinstance(both, Failed) else both[0] + both[1]
     result = yield from ask(work)
     if not isinstance(result, Failed):
-        room.fits = {why: max(most, cutting.weigh(work, why)) for why, most in room.fits.items()}
+        room.fits.append(work)
         return [(work, result)]
     if (why := result.reason) not in TOO_MUCH or (two := cutting.halve(work, why)) is None:
         return result
