@@ -190,12 +190,12 @@ class _Foreseen(Counts):
     exact_by_kind: Counter[str] = field(default_factory=Counter, compare=False)
     exact_by_metric: Counter[str] = field(default_factory=Counter, compare=False)
 
-    def add(self, line: dict[str, Any]) -> None:
+    def add(self, line: dict[str, Any], spent: Spent | None = None) -> None:
         """Count one line."""
         if line["from_cache"] and line["key"] in self.recalled:
             return
         self.recalled.update([line["key"]] if line["from_cache"] else ())
-        Counts.add(self, line)
+        Counts.add(self, line, spent)
         self.exact_by_kind[line["kind"]] += bool(Spent.of(line)) and line["key"] in self.first
 
     def assign(self, metric: str, spent: Spent, key: str = "") -> None:

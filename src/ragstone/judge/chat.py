@@ -16,7 +16,7 @@ from ragstone.questions.base import Question
 from ragstone.transport.error_body import ApiError
 from ragstone.transport.wire import AGAIN, DONE, Spared, Step, Tally
 
-STALE = 0.05
+STALE = 0.25
 """Seconds after which it is worth looking again whether another run has been given the reply meanwhile."""
 
 Recall = Callable[[Question], Awaitable[RawReply | None]]
