@@ -1,4 +1,5 @@
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from ragstone.errors import RunFolderError, StoppedError
 from ragstone.judge.base import Identity
 from ragstone.manifest import Setup
 from ragstone.metrics import parse
+from ragstone.past import Past
 from ragstone.plans import separate
 from ragstone.questions.base import ask, system_prompt
 from ragstone.questions.rate_contexts import KIND
@@ -190,6 +192,25 @@ def test_a_run_that_was_never_answered_starts_over_with_any_setup(tmp_path: Path
     assert again.standing(SETUP.metrics) == 0
     assert again.manifest["judge"]["model"] == "other"
     again.close()
+
+
+@pytest.mark.parametrize(("kind", "error", "allowed"), [("split_claims", None, True), ("cosine", None, False), ("cosine", "timeout", False)])
+def test_embeddings_may_change_until_a_reply_rests_on_them(tmp_path: Path, kind: str, error: str | None, allowed: bool) -> None:
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, {**line(error), "kind": kind})
+    run.keep_score(score(0))
+    finish(run, complete=False)
+    other = Setup(SETUP.judge, Identity("other", "elsewhere"), SETUP.metrics, SETUP.plan, SETUP.language, {})
+    with nullcontext() if allowed else pytest.raises(RunFolderError, match="embedder"):
+        Past(tmp_path / "run", other, ROWS, repeats=1, retry_failed=False)
+    with nullcontext() if allowed else pytest.raises(RunFolderError, match="embedder"):
+        again = Session(tmp_path / "run", other, {}, repeats=1)
+        again.take(ROWS)
+        assert again.standing(SETUP.metrics) == 1
+        again.close()
+        assert again.manifest["embedder"]["model"] == "other"
+        assert "emb other" in again.manifest["signature"]
 
 
 def test_a_limited_call_leaves_the_other_rows_as_they_are(tmp_path: Path) -> None:

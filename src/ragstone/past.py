@@ -12,7 +12,7 @@ from ragstone.folder import check_folder, unanswered
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
 from ragstone.questions.base import Question
-from ragstone.session import STANDS, refuse_other_setup, stands
+from ragstone.session import STANDS, less_unasked, refuse_other_setup, stands
 from ragstone.store import MANIFEST, REPLIES, SAMPLES, SCORES, cell_of, load_row, opened, read_manifest, read_rows
 from ragstone.stored import reply_problem, sample_problem, score_problem
 from ragstone.taking import Comparison
@@ -41,7 +41,8 @@ class Past:
 
     def _read(self, folder: Path, setup: Setup) -> None:
         old = read_manifest(folder)
-        refuse_other_setup(folder, old, manifests.fresh(setup, repeats=self.repeats))
+        new = manifests.fresh(setup, repeats=self.repeats)
+        refuse_other_setup(folder, less_unasked(folder, old, new), new)
         self.repeats = max(self.repeats, int(old.get("repeats", 1)))
         rows = Comparison(row for _, row in read_rows(folder / SAMPLES, sample_problem))
         rows.compare(sample.to_dict() for sample in self._samples)

@@ -76,7 +76,8 @@ class Session:
         `limited` = only the first rows of a file are taken: rows of the run that are not among them stay as they are.
 
         Raises RunFolderError if the folder is no run, is locked, or was made with another setup. A run that was never
-        answered anything (a wrong address, say) holds nothing to protect and starts over with any setup.
+        answered anything (a wrong address, say) holds nothing to protect and starts over with any setup; one that got no
+        cosine yet goes on with any embeddings.
         """
         self.folder, self.repeats, self.notices = folder, repeats, list[str]()
         self._retry_failed, self._limited = retry_failed, limited
@@ -88,6 +89,7 @@ class Session:
             self._unanswered = existed and unanswered(folder) and manifests.asked(read_manifest(folder)) != []
             old = read_manifest(folder) if existed and not self._unanswered else {}
             new = manifests.fresh(setup, repeats=repeats, **facts)
+            old = less_unasked(folder, old, new)
             refuse_other_setup(folder, old, new)
             self.manifest = manifests.continued(old, new) if old else {**_birth(), **new}
             self.repeats = self.manifest["repeats"]
@@ -248,6 +250,15 @@ def work(session: Due, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work
 def _birth() -> dict[str, Any]:
     now = datetime.now(UTC)
     return {"run_id": f"{now:%Y%m%d-%H%M%S}-{os.urandom(3).hex()}", "created_at": now.isoformat(timespec="seconds")}
+
+
+def less_unasked(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the old manifest without its embedder if that is another one now and no stored reply rests on its vectors."""
+    if "embedder" not in {what for what, _, _ in manifests.differences(old, new)}:
+        return old
+    if any(row["kind"] == "cosine" for _, row in read_rows(folder / REPLIES, reply_problem)):
+        return old
+    return {name: value for name, value in old.items() if name != "embedder"}
 
 
 def refuse_other_setup(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
