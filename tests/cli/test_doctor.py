@@ -156,6 +156,36 @@ def test_every_setting_stands_with_its_value_and_origin(lang, judges, told):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_prices_stand_with_each_model(lang, told):
+    Path("ragstone.toml").write_text('[prices."gpt-4.1"]\ninput = 2\noutput = 8.5\n[prices."通义"]\ncached = 0.5\n', encoding="utf-8")
+    with ThreadedServer(makes.good()) as server:
+        _, out, _ = told(server, lang=lang)
+        _, document, _ = told(server, "--json", lang=lang)
+    for pattern in (
+        r'  gpt-4\.1 +\{"input":2\.0,"output":8\.5\} +ragstone\.toml\n',
+        r'  通义 +\{"input":0\.0,"output":0\.0,"cached":0\.5\} ',
+    ):
+        assert re.search(pattern, out), pattern
+    told_prices = {row["name"]: row["value"] for row in json.loads(document)["settings"] if row["name"].startswith("prices")}
+    assert told_prices == {"prices.gpt-4.1": {"input": 2.0, "output": 8.5}, "prices.通义": {"input": 0.0, "output": 0.0, "cached": 0.5}}
+
+
+def test_origins_stand_in_one_column(told):
+    with ThreadedServer(makes.good()) as server:
+        _, out, _ = told(server)
+    rows = out.partition("[judge]\n  model  ")[2].partition("[embeddings]")[0].splitlines()
+    assert {re.search("flag|default|environment", row).start() for row in rows[1:]} == {17 + len(server.url)}
+
+
+@pytest.mark.parametrize("trouble", [refuse(401, "no")])
+def test_of_two_troubles_the_judges_comes_first(trouble, told):
+    with ThreadedServer([trouble], embeddings=[trouble]) as server:
+        code, _, err = told(server, "--embeddings", "bge-m3")
+    assert code == 3
+    assert err.index("m1") < err.index("bge-m3")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_without_a_judge_the_settings_are_told_and_how_to_name_one(lang, capsys):
     Path("ragstone.toml").write_text("concurrency = 3\n", encoding="utf-8")
     assert run(["doctor"], lang, ENVIRON) == 2
@@ -206,7 +236,7 @@ def test_a_judge_that_cannot_be_used_exits_with_3(answer, words, lang, told, mon
     assert "m1" in err
     assert all(word in err for word in words)
     assert "Traceback" not in err
-    assert '[judge]\nmodel = "m1"' in out, "what is known is told all the same"
+    assert say_text("doctor.lines_unusable", lang) + '\n\n[judge]\nmodel = "m1"' in out, "what is known is told all the same"
 
 
 def test_nobody_listens(told, monkeypatch):
@@ -225,6 +255,8 @@ def test_embeddings_that_cannot_be_used_exit_with_1(told):
     assert code == 1
     assert "404" in err
     assert "--embeddings-base-url" in err
+    assert "--embeddings local" in err
+    assert [line for line in err.splitlines() if line != line.rstrip()] == []
     assert "batch_size" not in out.partition("Settings")[0]
 
 

@@ -54,7 +54,8 @@ def test_every_setting_is_there_once_with_its_origin():
 )
 def test_of_a_key_only_the_variable_is_told(table, environ, key):
     lines = "".join(f'{name} = "{value}"\n' for name, value in table.items())
-    assert rows({"judge": "m"}, environ, "[judge]\n" + lines)["judge.key"] == key
+    found = rows({"judge": "m", "base_url": "http://h/v1", "embeddings": "e"}, environ, "[judge]\n" + lines)
+    assert found["judge.key"] == found["embeddings.key"] == key
 
 
 def test_an_address_with_a_password_is_not_shown():

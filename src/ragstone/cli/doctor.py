@@ -98,8 +98,5 @@ def _verdict(judge: Examined, embeddings: Examined) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     from ragstone.cli.exits import FAILED, FINE, STOPPED, tell
 
-    code = FINE
-    for examined, bad in ((embeddings, FAILED), (judge, STOPPED)):
-        if examined.trouble is not None:
-            code = tell(examined.trouble, bad)
-    return code
+    codes = [tell(examined.trouble, bad) for examined, bad in ((judge, STOPPED), (embeddings, FAILED)) if examined.trouble is not None]
+    return codes[0] if codes else FINE

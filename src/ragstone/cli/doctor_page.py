@@ -22,8 +22,6 @@ COLUMNS = 80
 MARKS = {"yes": "✓", "no": "✗", "unknown": "–"}
 LONGEST = 120
 """Characters shown of an endpoint's own words; the JSON document holds them whole."""
-VALUE = 26
-"""Columns of a value."""
 NOTHING = "–"
 
 
@@ -54,7 +52,12 @@ def page(report: Report, lang: Language) -> str:
     """Return the report for people, in lines of at most 80 columns; names and addresses may be longer."""
     parts = [list(_settings(report.settings, lang))]
     if report.judge is not None:
-        parts = [list(_table(report, lang)), list(_after(report, lang)), [say("doctor.lines", lang), "", report.lines.rstrip()], *parts]
+        parts = [
+            list(_table(report, lang)),
+            list(_after(report, lang)),
+            [say("doctor.lines" if report.usable else "doctor.lines_unusable", lang), "", report.lines.rstrip()],
+            *parts,
+        ]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
@@ -137,10 +140,11 @@ def _settings(settings: Sequence[Setting], lang: Language) -> Iterator[str]:
 
 
 def _rows(shown: Sequence[Setting], lang: Language) -> Iterator[str]:
-    """Name, value and origin; a value that is longer than its column pushes the origin to the right."""
-    cells = [(row.name.rpartition(".")[2], clip(_shown(row, lang), LONGEST), _origin(row.origin, lang)) for row in shown]
+    """Name, value and origin; a value too long for a line of 80 columns pushes its origin to the right."""
+    cells = [(safe(row.name.partition(".")[2] or row.name), clip(_shown(row, lang), LONGEST), _origin(row.origin, lang)) for row in shown]
     left = max(width(name) for name, _, _ in cells)
-    middle = min(VALUE, max(width(value) for _, value, _ in cells))
+    room = COLUMNS - left - 6 - max(width(origin) for _, _, origin in cells)
+    middle = max((width(value) for _, value, _ in cells if width(value) <= room), default=0)
     for name, value, origin in cells:
         yield f"  {pad(name, left)}  {pad(value, middle)}  {origin}"
 

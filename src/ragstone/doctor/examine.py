@@ -111,7 +111,7 @@ async def _run(probes: Probes, line: Line) -> str | None:
         probes.findings.append(Finding(_next(probes), "unknown" if probes.findings else "no", "time_up", {"seconds": f"{limit:g}"}))
     except StoppedError as error:
         probes.findings.append(Finding(_next(probes), "no", "stopped"))
-        return str(error)
+        return f"{error}\n{line.endpoint.say('embeddings_hint')}" if isinstance(probes, VectorProbes) else str(error)
     finally:
         await line.close()
     return None

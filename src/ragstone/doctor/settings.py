@@ -23,7 +23,7 @@ _VERSION_QUERY = re.compile(r"\?api-version=[\w.-]+")
 
 def settings_in_force(loaded: Loaded, environ: Mapping[str, str]) -> tuple[Setting, ...]:
     """Return every setting; addresses come without credentials, and of a key only the variable's name and whether it is set."""
-    found = {place: _value(loaded.config, place) for place, _ in leaves()}
+    found = {place: _value(loaded.config, place) for place, _ in leaves() if place != ("prices",) or not loaded.config.prices}
     rows = {".".join(place): Setting(".".join(place), value, loaded.origin[".".join(place)]) for place, value in found.items()}
     for name in ("judge.base_url", "embeddings.base_url", "collect.url"):
         rows[name] = Setting(name, shown_url(rows[name].value) if rows[name].value else None, rows[name].origin)
@@ -31,7 +31,9 @@ def settings_in_force(loaded: Loaded, environ: Mapping[str, str]) -> tuple[Setti
     for name, row in derived.items():
         if name not in rows or rows[name].value is None:
             rows[name] = row
-    return tuple(rows.values())
+    prices = loaded.config.prices.items()
+    told = (Setting(f"prices.{model}", price.model_dump(exclude_none=True), loaded.origin["prices"]) for model, price in prices)
+    return (*rows.values(), *told)
 
 
 def _value(config: Config, place: tuple[str, ...]) -> Any:
@@ -51,7 +53,7 @@ def _derived(config: Config, environ: Mapping[str, str]) -> Iterator[Setting]:
         if url and not config.embeddings.base_url:
             yield Setting("embeddings.base_url", shown_url(url), "judge")
         name, key = _found(lambda: embeddings_key(config.embeddings, config.judge, environ, screen_language()))
-        yield _key("embeddings.key", name, key, config.embeddings.api_key_env)
+        yield _key("embeddings.key", name, key, config.embeddings.api_key_env or (None if name else config.judge.api_key_env))
     yield Setting("cache", str(cache_folder(config)), "default")
 
 

@@ -53,12 +53,12 @@ class Meaning:
     def _foreign(self, answer: Answer, url: str) -> StoppedError:
         """Stop the run: what answers at this address has never been heard to speak the protocol."""
         said = read_error(answer.status, answer.raw, None, self._endpoint.scrub).message[:PIECE]
-        hint = "" if self._endpoint.versioned else " " + self._endpoint.say("version_hint")
+        hint = "" if self._endpoint.versioned else self._endpoint.say("version_hint")
         name = "foreign_page" if is_page(answer.raw) else "foreign"
         return self._stops.stop(EndpointError, name, asked=self._endpoint.scrub(url), status=answer.status, message=said, hint=hint)
 
     def _page(self, answer: Answer) -> str:
-        hint = "" if self._endpoint.versioned else " " + self._endpoint.say("version_hint")
+        hint = "" if self._endpoint.versioned else self._endpoint.say("version_hint")
         said = read_error(answer.status, answer.raw, None, self._endpoint.scrub).message
         return self._endpoint.say("page", status=answer.status, message=said) + hint
 
