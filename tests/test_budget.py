@@ -1,6 +1,7 @@
 """What a call may spend, on real sockets: the server counts what was sent."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,30 @@ def test_what_stopped_the_run_is_told_in_both_languages(tmp_path: Path, monkeypa
     monkeypatch.setenv("RAGSTONE_LANG", lang)
     with FaultServer(table(ROWS), measured, embedded) as server, pytest.raises(BudgetError, match=words):
         evaluate(server, tmp_path / "run", max_calls=3)
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "too small for even one request"), ("zh", "连一次请求都不够")])
+@pytest.mark.parametrize("limit", [{"max_tokens_total": 10}, {"max_cost": 1e-6}])
+def test_a_limit_below_one_request_is_said_to_be_too_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, words: str, limit: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    monkeypatch.chdir(tmp_path)
+    priced(tmp_path)
+    with FaultServer(table(ROWS), measured, embedded) as server:
+        with pytest.raises(BudgetError, match=words):
+            evaluate(server, tmp_path / "run", metrics="faithfulness", **limit)
+        assert server.seen == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("model", ["gpt-4.1", 'a"b', "通义"])
+def test_the_price_that_is_missing_is_told_as_it_stands_in_the_file(monkeypatch: pytest.MonkeyPatch, lang: str, model: str) -> None:
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    with pytest.raises(ConfigError) as told:
+        ragstone.evaluate(ROWS, judge=model, base_url="http://127.0.0.1:9/v1", max_cost=1.0, no_cache=True)
+    lines = str(told.value).partition("\n\n")[2]
+    assert tomllib.loads(lines) == {"prices": {model: {"input": 0.3, "output": 1.2}}}
 
 
 # ------------------------------------------------------------------ one account

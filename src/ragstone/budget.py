@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -84,7 +85,7 @@ class Budget:
         if getattr(backend, "purse", None) is not account:
             raise ConfigError(say("budget.untold", screen_language(), limit=", ".join(self.flags())))
         if self.max_cost is not None and account.price is None:
-            raise ConfigError(say("budget.no_price", screen_language(), model=who.model))
+            raise ConfigError(say("budget.no_price", screen_language(), model=who.model, table=json.dumps(who.model, ensure_ascii=False)))
 
     def refuses(self, tokens: float, cost: float) -> str | None:
         """Return the limit that one more request of this size would exceed."""
@@ -112,7 +113,8 @@ class Budget:
         spent += [say("budget.spent_unknown", lang, count=f"{self.unknown:,}")] if self.unknown else []
         name = f"--{(self.refused_by or '').replace('_', '-')} "
         flag = next((flag for flag in self.flags() if flag.startswith(name)), "")
-        return BudgetError(say("budget.stopped", lang, limit=flag, spent="".join(spent), cells=f"{cells:,}", total=f"{total:,}"))
+        told = {"limit": flag, "spent": "".join(spent), "cells": f"{cells:,}", "total": f"{total:,}"}
+        return BudgetError(say("budget.stopped", lang, **told, advice=say("budget.go_on" if self.calls else "budget.too_small", lang)))
 
 
 @dataclass(slots=True)
