@@ -1,6 +1,7 @@
 """Sample text on a terminal: shown as text, whatever it holds. Nothing in it may move the cursor, change colour or turn the line round."""
 
 import re
+from collections.abc import Iterable
 
 from ragstone.cli.width import pad, width, wrap
 
@@ -44,6 +45,17 @@ def folded(value: object, columns: int = 80, first: str = "", indent: str | None
     room = max(8, columns - max(width(first), width(margin)))
     lines = [piece for paragraph in safe(value).split("\n") for line in wrap(paragraph, room) for piece in _pieces(line, room)]
     return [((margin if i else first) + line).rstrip() for i, line in enumerate(lines)]
+
+
+def joined(parts: Iterable[str], columns: int = 80) -> list[str]:
+    """Return parts with ` · ` between them, in lines that end between two parts only."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and width(lines[-1]) + 3 + width(part) <= columns:
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    return [line for long in lines for line in folded(long, columns)]
 
 
 def table(rows: list[list[str]], align: str, columns: int = 80) -> list[str]:

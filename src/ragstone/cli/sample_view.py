@@ -9,7 +9,7 @@ from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import expected_behavior
 from ragstone.cli.numbers import metric_label, number
 from ragstone.cli.plain import folded, one_line
-from ragstone.cli.tables import COLUMNS, verdict_word
+from ragstone.cli.tables import COLUMNS, verdict_word, why
 from ragstone.errors import ConfigError
 from ragstone.text import say
 
@@ -37,8 +37,9 @@ def sample_page(run: Run, sample_id: str, lang: Language, *, raw: bool = False) 
     notice = folded(say("show.notice", lang, text=say("judges.smoke_test", lang)), COLUMNS) if run.smoke_test else []
     lines = [*notice, *folded(say("show.sample", lang, sample_id=one_line(sample_id)), COLUMNS)]
     lines += _texts(sample, rows, lang) if sample else folded(say("show.no_samples_file", lang), COLUMNS)
+    told = set[str]()
     for row in rows:
-        lines += ["", *_score(row, lang)]
+        lines += ["", *_score(row, told, lang)]
     if raw:
         lines += _replies(run, rows, lang)
     return "\n".join([*lines, "", *folded(run.signature or say("show.signature_unknown", lang), 10**6), *notice])
@@ -91,11 +92,12 @@ def _usefulness(rows: list[Row]) -> dict[str, str]:
     return {line["id"]: line["verdict"] for line in lines if isinstance(line, dict) and "id" in line and "verdict" in line}
 
 
-def _score(row: Row, lang: Language) -> Iterator[str]:
+def _score(row: Row, told: set[str], lang: Language) -> Iterator[str]:
     head = [metric_label(str(row["metric"]), lang)]
     head += [say("show.repeat", lang, number=row["repeat"])] if row.get("repeat") else []
     status = number(row["value"]) if row["status"] == "ok" else say(f"show.status_{row['status']}", lang)
-    head += [status, *([one_line(row["reason"])] if row.get("reason") else [])]
+    reason = one_line(row.get("reason") or "")
+    head += [status, *([reason + why(reason, told, lang)] if reason else [])]
     yield _RULE
     yield from folded(" · ".join(head), COLUMNS)
     detail = row.get("detail") or {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.cli.chain import chain_diagram
 from ragstone.cli.money import money, spent_table
 from ragstone.cli.numbers import metric_label, number, percent, ratio
-from ragstone.cli.plain import clip, folded, one_line, table
+from ragstone.cli.plain import clip, folded, joined, one_line, table
 from ragstone.cli.width import width
 from ragstone.figures import bounds, level
 from ragstone.text import say
@@ -149,12 +149,12 @@ def _missing(summary: Summary, lang: Language) -> Iterator[str]:
     if found:
         yield say("show.missing", lang)
     for m in found:
-        reasons = (f"{one_line(reason)} {count}{_why(reason, told, lang)}" for reason, count in m.reasons.items())
+        reasons = (f"{one_line(reason)} {count}{why(reason, told, lang)}" for reason, count in m.reasons.items())
         head = f"  {metric_label(m.metric, lang)}" + say("show.colon", lang)
         yield from folded(say("show.comma", lang).join(reasons), COLUMNS, head, indent="    ")
 
 
-def _why(reason: str, told: set[str], lang: Language) -> str:
+def why(reason: str, told: set[str], lang: Language) -> str:
     """What a reason means, where it stands for the first time; nothing for one that ragstone does not know."""
     word = reason.partition(":")[0].partition(" ")[0]
     if word not in REASONS or word in told:
@@ -191,7 +191,7 @@ def _cost(summary: Summary, lang: Language) -> list[str]:
     said = [say(f"show.count_{name}", lang, value=f"{known[name]:,.10g}") for name in COUNTS if known.get(name)]
     if summary.run.cost and isinstance(total := summary.run.cost.get("total"), int | float):
         said.append(say("show.count_cost", lang, value=money(total)))
-    return folded(" · ".join(said), COLUMNS) if said else []
+    return joined(said, COLUMNS)
 
 
 def _spent(summary: Summary, lang: Language) -> list[str]:

@@ -88,6 +88,8 @@ def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
         return say(f"config.allow_{kind}", lang, range=_range(*_bounds(field), lang))
     if kind == "list" and get_origin(get_args(option)[0]) is Literal:
         return say("config.allow_list_of", lang, choices=", ".join(get_args(get_args(option)[0])))
+    if kind == "object" and get_args(option)[1] is not Any:
+        return say("config.allow_tables", lang)
     return say(f"config.allow_{kind}", lang)
 
 
