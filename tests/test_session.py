@@ -194,7 +194,9 @@ def test_a_run_that_was_never_answered_starts_over_with_any_setup(tmp_path: Path
     again.close()
 
 
-@pytest.mark.parametrize(("kind", "error", "allowed"), [("split_claims", None, True), ("cosine", None, False), ("cosine", "timeout", False)])
+@pytest.mark.parametrize(
+    ("kind", "error", "allowed"), [("split_claims", None, True), ("cosine", None, False), ("cosine", "timeout", False)]
+)
 def test_embeddings_may_change_until_a_reply_rests_on_them(tmp_path: Path, kind: str, error: str | None, allowed: bool) -> None:
     run = session(tmp_path / "run")
     run.take(ROWS)

@@ -356,7 +356,7 @@ def test_the_second_run_meets_no_refusal(lab, lang):
             assert all("(remembered since 2" in why for why in made["b"]["parameters"][name].values())
         assert "also" not in made["b"]["parameters"]
         _, shown, _ = lab.command(["cache", "info", "--cache", "cache"], lang=lang)
-        assert ("要求的接口：1" if lang == "zh" else "demands are remembered: 1") in shown
+        assert ("已记住 1 个接口的要求" if lang == "zh" else "demands are remembered: 1") in shown
         lab.command(["cache", "clear", "--cache", "cache"], lang=lang)
         before = len(refused(server))
         lab.command([*command[:3], "d", *command[4:], "--cache", "cache"], lang=lang)

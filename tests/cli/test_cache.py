@@ -79,7 +79,7 @@ def test_a_file_that_is_no_cache_is_told_and_cleared(tmp_path, capsys, lang):
 
 
 @pytest.mark.parametrize(
-    ("lang", "known", "gone"), [("en", "remembered: 2", "forgotten: 2"), ("zh", "要求的接口：2", "清除其要求的接口：2")]
+    ("lang", "known", "gone"), [("en", "remembered: 2", "forgotten: 2"), ("zh", "已记住 2 个接口的要求", "清除了已记住的 2 个接口的要求")]
 )
 def test_what_endpoints_taught_is_counted_and_forgotten(filled, capsys, lang, known, gone):
     Memory(filled).keep("http://127.0.0.1/v1", "m", {"a": 1})
