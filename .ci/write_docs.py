@@ -22,18 +22,23 @@ HELP_COLUMNS = "100"
 CLI = {
     "en": """# Command line
 
-Exit codes: **0** fine · **1** finished, but a metric's coverage is below `--min-coverage`, or a replay differs · **2** usage, settings or
-data, found before any request · **3** stopped early by the endpoint, the model, the key, the balance, a full disk or Ctrl-C; what was
-finished is kept, and the same command goes on.
+Exit codes: **0** fine · **1** finished, but a metric's coverage is below `--min-coverage`, a replay differs, or `doctor` finds
+embeddings that cannot be used · **2** usage, settings or data, found before any request · **3** stopped early by the endpoint, the
+model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was finished is kept, and
+the same command goes on.
 
-`--json` puts one document on stdout and nothing else. Progress and notices go to stderr. `--lang zh` or `--lang en` may stand anywhere.
+`--json` puts one document on stdout and nothing else; an `evaluate` that ends with 2 or 3 prints none. Progress and notices
+go to stderr. `--lang zh` or `--lang en` may stand anywhere.
 """,
     "zh": """# 命令行
 
-退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率低于 `--min-coverage`，或重放结果有出入 · **2** 用法、设置或数据有误，\
-尚未发出任何请求 · **3** 提前停止，原因是接口、模型、密钥、余额、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。
+退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率低于 `--min-coverage`，或重放结果有出入，\
+或 `doctor` 发现向量模型不可用 · **2** 用法、设置或数据有误，\
+尚未发出任何请求 · **3** 提前停止，原因是接口、模型、密钥、余额、\
+自设的上限（`--max-calls`、`--deadline` 等）、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。
 
-`--json` 只在标准输出写一个 JSON 文档。进度与提示写到标准错误。`--lang zh`、`--lang en` 可以放在任何位置。
+`--json` 只在标准输出写一个 JSON 文档；`evaluate` 以 2 或 3 退出时不写。进度与提示写到标准错误。\
+`--lang zh`、`--lang en` 可以放在任何位置。
 """,
 }
 

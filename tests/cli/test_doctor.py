@@ -170,6 +170,18 @@ def test_prices_stand_with_each_model(lang, told):
     assert told_prices == {"prices.gpt-4.1": {"input": 2.0, "output": 8.5}, "prices.通义": {"input": 0.0, "output": 0.0, "cached": 0.5}}
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_brackets_around_long_words_of_an_endpoint_are_closed(lang, told):
+    make = makes.good()
+    with ThreadedServer(
+        lambda seen: refuse(400, "response_format: " + "no " * 60) if "response_format" in seen.body else make(seen)
+    ) as server:
+        _, out, _ = told(server, lang=lang)
+    table = masked(server, out, lang)
+    assert "…" in table
+    assert table.count("(") + table.count("（") == table.count(")") + table.count("）")
+
+
 def test_origins_stand_in_one_column(told):
     with ThreadedServer(makes.good()) as server:
         _, out, _ = told(server)

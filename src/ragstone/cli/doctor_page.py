@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 COLUMNS = 80
 MARKS = {"yes": "✓", "no": "✗", "unknown": "–"}
-LONGEST = 120
-"""Characters shown of an endpoint's own words; the JSON document holds them whole."""
+LONGEST = 80
+"""Columns shown of an endpoint's own words, or of a value; the JSON document holds them whole."""
 NOTHING = "–"
 
 
@@ -108,8 +108,13 @@ def _table(report: Report, lang: Language) -> Iterator[str]:
             yield ""
         yield from folded(say(f"doctor.head_{role}", lang, model=examined.model, endpoint=examined.endpoint), COLUMNS)
         for f in examined.findings:
-            cells = [say(f"doctor.probe_{f.probe}", lang), clip(_found(f, lang), LONGEST), _does(f, lang)]
+            cells = [say(f"doctor.probe_{f.probe}", lang), _found(_clipped(f), lang), _does(f, lang)]
             yield from _row(MARKS[f.state], cells, sizes)
+
+
+def _clipped(finding: Finding) -> Finding:
+    values = finding.values.items()
+    return replace(finding, values={name: clip(value, LONGEST) if isinstance(value, str) else value for name, value in values})
 
 
 def _row(mark: str, cells: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:

@@ -32,7 +32,7 @@ def sample_page(run: Run, sample_id: str, lang: Language, *, raw: bool = False) 
     """
     sample, rows = run.sample(sample_id), run.rows_of(sample_id)
     if sample is None and not rows:
-        near = ", ".join(one_line(found) for found in run.nearest_ids(sample_id))
+        near = say("show.comma", lang).join(one_line(found) for found in run.nearest_ids(sample_id))
         raise ConfigError(say("show.unknown_sample", lang, sample_id=one_line(sample_id), near=near))
     notice = folded(say("show.notice", lang, text=say("judges.smoke_test", lang)), COLUMNS) if run.smoke_test else []
     lines = [*notice, *folded(say("show.sample", lang, sample_id=one_line(sample_id)), COLUMNS)]
