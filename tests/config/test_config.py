@@ -306,3 +306,24 @@ def test_a_misspelt_plan_is_one_message_with_the_nearest_name():
     with pytest.raises(ConfigError) as caught:
         load_config({"plan": "seperate"}, environ={})
     assert str(caught.value).splitlines() == ['--plan = "seperate": must be one of separate, joint, per-context; did you mean separate?']
+
+
+# ------------------------------------------------------------------ tables from Python
+def test_prices_may_be_given_as_a_keyword_in_place_of_the_files(tmp_path):
+    file = tmp_path / "ragstone.toml"
+    file.write_text("[prices.m]\ninput = 9.0\ncached = 1.0\n[prices.n]\ninput = 0.3\n", encoding="utf-8")
+    prices = load_config({"prices": {"m": {"input": 1.0, "output": 2}, "千问": {"input": 0.3}}}, path=file, environ={}).config.prices
+    assert {name: price.model_dump() for name, price in prices.items()} == {
+        "m": {"input": 1.0, "output": 2.0, "cached": None},
+        "千问": {"input": 0.3, "output": 0.0, "cached": None},
+    }
+
+
+@pytest.mark.parametrize(
+    ("prices", "words"),
+    [(3, "prices"), ({"m": 3}, "must be a table"), ({"m": {"inputs": 1}}, "[prices.m] input"), ({"m": {"input": -1}}, "at least 0")],
+)
+def test_wrong_prices_are_refused(prices, words):
+    with pytest.raises(ConfigError) as refused:
+        load_config({"prices": prices}, environ={})
+    assert words in str(refused.value)

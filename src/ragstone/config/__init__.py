@@ -25,6 +25,7 @@ from ragstone.config.problems import from_validation, take_secrets, unknown_flag
 from ragstone.config.sources import (
     FILE_NAME,
     FLAGS,
+    TABLES,
     Layer,
     Place,
     from_environment,
@@ -75,7 +76,7 @@ def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: 
 
     Args:
         flags: by flag name (`FLAGS`); None and False mean not given. Texts are read as the setting's type. Also the
-            keyword settings of the Python API.
+            keyword settings of the Python API, `prices` (by model name) among them.
         path: the settings file; None = `ragstone.toml` of the working directory, if there is one.
         environ: the environment; None = that of the process.
 
@@ -86,8 +87,9 @@ def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: 
     lang = screen_language(flags.get("lang") or environ.get("RAGSTONE_LANG"))
     file = path or (Path(FILE_NAME) if Path(FILE_NAME).is_file() else None)
     variables, strangers = from_environment(environ)
-    layers = [from_file(file, lang) if file else {}, variables, from_flags({n: v for n, v in flags.items() if n in FLAGS})]
-    problems = [unknown_flag(name, lang) for name in flags if name not in FLAGS]
+    layers = [from_file(file, lang) if file else {}, variables, from_flags(flags)]
+    tables = [name for name in TABLES if isinstance(flags.get(name), Mapping)]
+    problems = [unknown_flag(name, lang) for name in flags if name not in FLAGS and name not in tables]
     problems += [text for layer in layers for text in take_secrets(layer, lang)]
     both = [layer[_METRICS].name for layer in layers if _METRICS in layer and _PRESET in layer]
     problems += [say("config.metrics_and_preset", lang, name=name) for name in both]

@@ -36,6 +36,9 @@ FLAGS: dict[str, Place] = {
 }
 """Name of a flag (and, upper-cased after RAGSTONE_, of a variable) -> the setting it sets."""
 
+TABLES = ("prices",)
+"""Tables that Python gives as a keyword with a dict; on the command line they stand in the settings file only."""
+
 NOT_SETTINGS = ("config",)
 """Flags with a RAGSTONE_ variable that are no settings."""
 
@@ -103,9 +106,11 @@ def leaves() -> Iterator[tuple[Place, FieldInfo]]:
 
 
 def from_flags(flags: Mapping[str, Any]) -> Layer:
-    """Read command-line flags; None and False mean not given."""
+    """Read command-line flags, and `TABLES` given from Python; None and False mean not given."""
+    tables: Layer = {(name,): Given(dict(flags[name]), "flag", name) for name in TABLES if isinstance(flags.get(name), Mapping)}
+    flags = {name: value for name, value in flags.items() if name in FLAGS}
     given = {name: value for name, value in flags.items() if value is not None and value is not False and value != () and value != []}
-    return {FLAGS[n]: Given(read_value(FLAGS[n], v), "flag", "--" + n.replace("_", "-")) for n, v in given.items()}
+    return {**tables, **{FLAGS[n]: Given(read_value(FLAGS[n], v), "flag", "--" + n.replace("_", "-")) for n, v in given.items()}}
 
 
 def from_environment(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
