@@ -14,6 +14,8 @@ MOST_DEMANDED = 5 * LONGEST_DEMAND
 """Seconds one request waits because a server demands it, all its repeats together."""
 DEMANDED_REPEATS = 3
 """Repeats of one request that a server demanded, and all others, for each of `retries`: as many as it takes where a third is refused."""
+EPOCH = 1e9
+"""A number from here on is no wait but a moment: as seconds it would be 30 years."""
 LEAST_ALLOWANCE, ALLOWANCE_SHARE = 100, 0.2
 LEAST_SECONDS, TRIES_LONG = 60.0, 3
 """One request may take so many seconds, or so many times the longest try, whichever is more."""
@@ -119,7 +121,7 @@ def demanded(headers: Mapping[str, str], message: str = "", after: float | None 
     """Return the wait demanded by an endpoint that was asked too much, in seconds, None if it names none.
 
     In this order: `retry-after-ms`, `Retry-After`, `after` (told in the body), the reset headers (`1s`, `6m0s`, `20ms`, seconds,
-    or a moment in seconds or milliseconds since 1970), the words of the message.
+    or a moment in seconds, milli- or microseconds since 1970), the words of the message.
     """
     moment = now or datetime.now(UTC)
     found = retry_after(headers, moment)
@@ -131,23 +133,29 @@ def demanded(headers: Mapping[str, str], message: str = "", after: float | None 
 
 
 def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    spans = {kind: _span(headers.get(f"x-ratelimit-reset-{kind}")) for kind in ("requests", "tokens")}
+    spans = {kind: _span(headers.get(f"x-ratelimit-reset-{kind}"), now) for kind in ("requests", "tokens")}
     known = {kind: span for kind, span in spans.items() if span is not None}
     spent = [known[kind] for kind in known if headers.get(f"x-ratelimit-remaining-{kind}") == "0"]
     if known:
         return max(spent) if spent else min(known.values())
-    given = next((value for name in _RESETS if (value := headers.get(name)) is not None), None)
-    number = _number(given)
-    if number is None or number < 1e9:
-        return _span(given)
-    return max(0.0, (number / 1000 if number > 1e11 else number) - now.timestamp())
+    return _span(next((value for name in _RESETS if (value := headers.get(name)) is not None), None), now)
 
 
-def _span(text: str | None) -> float | None:
+def _from(number: float, now: datetime) -> float:
+    """Seconds of a bare number: it names a wait, or, if large, a moment since 1970 in seconds or in thousandths of them."""
+    if number < EPOCH:
+        return number
+    while number >= 100 * EPOCH:
+        number /= 1000
+    return max(0.0, number - now.timestamp())
+
+
+def _span(text: str | None, now: datetime) -> float | None:
     """Seconds of `1s`, `6m0s`, `20ms` or a bare number."""
     if text is not None and _SPAN.fullmatch(text.strip()):
         return _sum(text)
-    return _number(text)
+    number = _number(text)
+    return None if number is None else _from(number, now)
 
 
 def _told(message: str) -> float | None:
@@ -163,13 +171,14 @@ def _sum(text: str) -> float:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the wait a server demands, in seconds: `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date."""
+    """Return the wait a server demands, in seconds: `retry-after-ms`, or `Retry-After` as seconds, an HTTP date or seconds since 1970."""
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:
         return millis / 1000
-    given = headers.get("Retry-After")
-    seconds = _number(given)
-    return seconds if seconds is not None or given is None else _until(given, now or datetime.now(UTC))
+    given, moment = headers.get("Retry-After"), now or datetime.now(UTC)
+    if (seconds := _number(given)) is not None:
+        return _from(seconds, moment)
+    return None if given is None else _until(given, moment)
 
 
 def _number(text: str | None) -> float | None:
