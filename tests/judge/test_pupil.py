@@ -152,6 +152,22 @@ async def test_each_thing_is_told_once_in_both_languages(message: str, options: 
         assert message in line
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_counts_that_contradict_each_other_are_not_told_again_and_again(lang: str) -> None:
+    def cut(seen: Seen) -> Answer:
+        used = (30, 50, 20, 40)[int(orjson.loads(seen.user)["text"]) % 4]
+        return say('{"claims":[]}', finish="length", usage={"prompt_tokens": 9, "completion_tokens": used})
+
+    told = Told()
+    async with Server(cut) as server:
+        asked = judge(server.url, lang=lang)
+        asked.hear(told.append)
+        for n in range(12):
+            assert (await asked.complete(question(str(n)))).error == "truncated"
+        await asked.close()
+    assert ["30" in told[0], "20" in told[1], len(told)] == [True, True, 2]
+
+
 async def test_lessons_are_kept_as_they_are_meant_to_be_read(tmp_path: Path) -> None:
     async with Server([refuse(400, "temperature must be > 0"), GOOD]) as server:
         await ask(server, tmp_path)

@@ -38,6 +38,8 @@ class Pupil:
         self._begun = False
         self._known: list[Lesson] = []
         self._told = self._kept = dialect.lessons
+        self._least: int | None = None
+        """The smallest length limit that was told."""
 
     def begin(self) -> None:
         """Take in what earlier runs were taught. At the first question, so that a run answered from the cache reads nothing."""
@@ -60,11 +62,18 @@ class Pupil:
         now = self._dialect.lessons
         if now is not self._told:
             for lesson in now:
-                if not lesson.since and not any(lesson is old for old in self._told):
+                if not lesson.since and not any(lesson is old for old in self._told) and self._new(lesson):
                     self._tell(_TOLD[lesson.change], **self._values(lesson))
             self._told = now
         if usable and now is not self._kept:
             self._keep()
+
+    def _new(self, lesson: Lesson) -> bool:
+        """False for a limit no smaller than one that was told: where counts contradict each other one follows the other for ever."""
+        if lesson.change != "limit":
+            return True
+        known, self._least = self._least, min(lesson.sent, self._least or lesson.sent)
+        return known is None or lesson.sent < known
 
     def _keep(self) -> None:
         # a lesson that was taken in and is there no more has turned out to be wrong
