@@ -196,3 +196,67 @@ async def test_requests_a_minute_are_kept() -> None:
         await ask_many(asked, 3)
         await asked.close()
     assert [round(seconds) for seconds in waits] == [10, 21]
+
+
+async def how_it_ends(asked: HttpJudge, count: int, name: str = "q") -> list[str]:
+    """Ask one after the other by 16 at a time; returns the words, and at last why the run stopped."""
+    words: list[str] = []
+    rest = iter(range(count))
+
+    async def work() -> None:
+        for n in rest:
+            words.append((await asked.complete(question(f"{name}{n}"))).error or "fine")
+
+    try:
+        async with asyncio.timeout(20):
+            await asyncio.gather(*(work() for _ in range(16)))
+    except EndpointError as stopped:
+        words.append(str(stopped))
+    return words
+
+
+ABSENT = [(HANG, "timeout"), (refuse(429), "rate_limited"), (DROP, "connection"), (refuse(503), "bad_gateway")]
+
+
+@pytest.mark.parametrize(("answer", "word"), ABSENT, ids=[word for _, word in ABSENT])
+async def test_an_endpoint_that_was_never_there_is_not_asked_everything(answer: Answer, word: str) -> None:
+    async with Server(lambda _: answer) as server:
+        asked = judge(server.url, timeout=0.1, retries=1, sleep=Waits())
+        words = await how_it_ends(asked, 3000)
+        await asked.close()
+    assert set(words[:-1]) <= {word}
+    assert len(words) <= 17
+    assert "has taken no request" in words[-1]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("answer", "word"), ABSENT, ids=[word for _, word in ABSENT])
+async def test_an_endpoint_that_goes_away_ends_the_run_before_every_cell_has_failed(answer: Answer, word: str, lang: Any) -> None:
+    async with Server(lambda seen: GOOD if seen.nth < 20 else answer) as server:
+        asked = judge(server.url, timeout=0.05, retries=1, lang=lang, sleep=Waits())
+        words = await how_it_ends(asked, 3000)
+        await asked.close()
+    assert set(words[:-1]) <= {"fine", word}
+    assert 99 <= words.count(word) <= 99 + 16, "what was out at the end may still end"
+    assert {"en": "answered none of the last 100", "zh": "最近 100 个请求"}[lang] in words[-1]
+    assert "--retry-failed" in words[-1]
+
+
+@pytest.mark.parametrize(
+    "answer", [refuse(500), refuse(400, "input is too long: maximum context length"), say("")], ids=["500", "400", "empty"]
+)
+async def test_an_endpoint_that_is_there_but_takes_nothing_fails_each_cell_for_its_own_reason(answer: Answer) -> None:
+    async with Server(lambda seen: GOOD if seen.nth < 20 else answer) as server:
+        asked = judge(server.url, retries=0, sleep=Waits())
+        words = await how_it_ends(asked, 300)
+        await asked.close()
+    assert len(words) == 300
+    assert set(words[-200:]) < {"server_error", "too_long", "empty_reply"}
+
+
+async def test_now_and_then_an_answer_keeps_a_run_going() -> None:
+    async with Server(lambda seen: GOOD if seen.nth % 50 == 0 else refuse(503)) as server:
+        asked = judge(server.url, retries=0, sleep=Waits())
+        words = await how_it_ends(asked, 400)
+        await asked.close()
+    assert len(words) == 400

@@ -7,6 +7,10 @@ from ragstone.transport.exchange import Step
 
 HOPELESS = 100
 """Requests used up by an endpoint that never took one, after which nobody waits for the others to be tried."""
+AWAY = ("timeout", "connection", "rate_limited", "bad_gateway")
+"""Words of an endpoint that is not there, or for nobody: no request's own trouble, and every one of them takes long."""
+AWAY_AT_FIRST, AWAY_LATER = 16, 100
+"""Requests used up in a row for such words that end the run: before the endpoint has ever taken one, and after."""
 
 
 class Stops:
@@ -15,7 +19,7 @@ class Stops:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._why: tuple[type[StoppedError], str] | None = None
-        self._untried = self._used_up = 0
+        self._untried = self._used_up = self._away = 0
         self._last = Step("fail")
 
     def stop(self, kind: type[StoppedError], name: str, error: ApiError | None = None, **values: object) -> StoppedError:
@@ -28,6 +32,13 @@ class Stops:
         """Raise what was remembered."""
         if self._why is not None:
             raise self._why[0](self._why[1])
+
+    def ended(self, step: Step, tries: int) -> StoppedError | None:
+        """Take in how a request ended. Returns what to raise if so many in a row found nobody that the rest need not be tried."""
+        self._away = self._away + 1 if step.then == "fail" and step.word in AWAY else 0
+        if self._away != AWAY_LATER:
+            return None
+        return self.stop(EndpointError, "gone", trouble=_trouble(step), tries=tries, count=AWAY_LATER)
 
     # ------------------------------------------------------------------ while nothing was accepted
     def begin(self) -> "Watch":
@@ -47,11 +58,14 @@ class Stops:
 
         While one has not been tried there is hope: the first rows may well be the only bad ones.
         """
-        if not self._used_up or (self._untried and self._used_up < HOPELESS):
+        enough = AWAY_AT_FIRST if self._last.word in AWAY else HOPELESS
+        if not self._used_up or (self._untried and self._used_up < enough):
             return None
-        step = self._last
-        trouble = f"HTTP {step.status}: {step.message}" if step.status else step.message or step.word
-        return self.stop(EndpointError, "never_accepted", trouble=trouble, tries=self._tries)
+        return self.stop(EndpointError, "never_accepted", trouble=_trouble(self._last), tries=self._tries)
+
+
+def _trouble(step: Step) -> str | None:
+    return f"HTTP {step.status}: {step.message}" if step.status else step.message or step.word
 
 
 class Watch:

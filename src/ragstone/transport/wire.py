@@ -48,7 +48,8 @@ class Wire:
 
     Raises:
         AuthError, EndpointError: from `ask`, for what would fail every request, and for an endpoint that fails them all
-            before it has accepted one; later calls raise it unsent. Replies that are on their way are taken in first.
+            before it has accepted one, or a hundred in a row later; later calls raise it unsent. Replies that are on their way
+            are taken in first.
     """
 
     def __init__(
@@ -113,7 +114,10 @@ class Wire:
         """Run the exchange to its end: DONE, or a step that says why it failed."""
         watch = None if self._gate.open else self._stops.begin()
         try:
-            return await self._tries(self.endpoint.at(path), exchange, watch)
+            step = await self._tries(self.endpoint.at(path), exchange, watch)
+            if error := self._stops.ended(step, exchange.tally.attempts):
+                raise error
+            return step
         except StoppedError:
             with suppress(TimeoutError):
                 async with asyncio.timeout(GRACE):  # what is on the wire is paid for: let it come in
