@@ -404,6 +404,28 @@ CHECK += [
 ]
 
 
+# what is hedged, taken back or denied behind the word is no verdict; what only names its contexts is one
+CHECK += [
+    (s, None)
+    for s in (
+        *("可能支持", "可能矛盾", "could be supported", "supported by c1, contradicted by c2", "支持；片段2不支持", "支持（片段2除外）"),
+        *(
+            "yes, this is a hallucination",
+            "是，属于编造",
+            "supported, the date is not mentioned",
+            "stated differently",
+            "stated the opposite",
+        ),
+        *("contradiction: none", "矛盾：无", "contradiction none", "not_found: no"),
+    )
+]
+CHECK += [
+    (s, "supported") for s in ("supported [1]", "支持 (1, 2)", "支持【片段2】", "資料支持", "片段2支持", "支援", "真实", "为真", "确认无误")
+]
+CHECK += [(s, "not_found") for s in ("neutral", "中立", "未發現", "缺乏依據", "不被上下文支持", "没有相关信息", "not_found [3]")]
+CHECK += [(s, "contradicted") for s in ("衝突", "与片段2矛盾", "不真实")]
+
+
 @pytest.mark.parametrize(("spelling", "verdict"), CHECK)
 def test_check(spelling, verdict):
     assert read_verdict(spelling, "check") == verdict
@@ -501,3 +523,15 @@ def test_no_tail_makes_a_negation_positive(word, tail):
 
 def test_a_long_text_is_read_by_its_start():
     assert read_verdict("supported - " + "stated in chunk 1 " * 100_000, "check") == "supported"
+
+
+@pytest.mark.parametrize(
+    ("spelling", "vocabulary", "verdict"),
+    [
+        *(("可能相关", "useful", None), ("highly relevant", "useful", 1), ("非常有用", "useful", 1)),
+        *(("沒有幫助", "useful", 0), ("可能覆盖", "covered", None), ("missing: no", "covered", None), ("missing: false", "covered", None)),
+        *(("可能回避", "flag", None), ("committal: false", "flag", None), ("明确：否", "flag", None)),
+    ],
+)
+def test_what_is_hedged_or_denied_is_no_verdict_of_the_other_kinds(spelling, vocabulary, verdict):
+    assert read_verdict(spelling, vocabulary) == verdict

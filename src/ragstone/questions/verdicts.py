@@ -12,22 +12,22 @@ Verdict = str | int | bool
 """A canonical verdict: supported | contradicted | not_found, 1 | 0, covered | missing, or a flag."""
 Vocabulary = Literal["check", "useful", "covered", "flag"]
 
-_YES = "yes|yeah|yep|y|true|t|1|correct|right|ok|是|是的|对|对的|真|正确|✓|✔|☑|✅|√"
-_NO = "no|nope|n|false|f|0|否|不|不是|不是的|不对|假|没有|✗|✘|❌|×"
+_YES = "yes|yeah|yep|y|true|t|1|correct|right|ok|是|是的|是真的|对|对的|真|为真|正确|正确的|✓|✔|☑|✅|√"
+_NO = "no|nope|n|false|f|0|否|不|不是|不是的|不对|假|为假|没有|✗|✘|❌|×"
 _SUPPORT = (
     "supported|supports|support|backed|backed up|entailed|entails|entailment|grounded|attributed|attributable|confirmed|verified|"
-    "支持|支撑|有依据|有据|有据可查|推出|推断出|印证|证实|蕴含|成立|符合|相符|一致|属实"
+    "支持|支援|支撑|有依据|有明确依据|有据|有据可查|推出|推断出|印证|证实|蕴含|成立|符合|相符|一致|属实|真实|确认|确认无误|无误"
 )
 _CONFLICT = (
     "contradicted|contradicts|contradictory|contradiction|contradicting|contradict|refuted|refutes|disproved|conflicting|conflicts|"
     "conflict|矛盾|冲突|相矛盾|相冲突|抵触|相反|反驳|推翻"
 )
-_WRONG = "incorrect|wrong|inconsistent|不正确|错误|错|不一致|不符|不相符|不符合|不属实|有误"
+_WRONG = "incorrect|wrong|inconsistent|不正确|错误|错|不一致|不符|不相符|不符合|不属实|不真实|有误"
 _UNSUPPORTED = (
     "unsupported|unsubstantiated|unfounded|ungrounded|unverified|unverifiable|no evidence|no support|no basis|"
-    "无据|无依据|没依据|没有依据|没有根据|没有证据|毫无依据"
+    "无据|无依据|没依据|没有依据|没有根据|没有证据|毫无依据|缺乏依据|缺乏证据|缺乏支持|缺少依据|缺少证据"
 )
-_SAID = "found|mentioned|stated|included|present|contained|提及|提到|找到|包含|说明|写明|涉及|涵盖|出现|检索到"
+_SAID = "found|mentioned|stated|included|present|contained|提及|提到|找到|包含|说明|写明|涉及|涵盖|出现|检索到|发现"
 _UNSAID = (
     "absent|missing|omitted|no mention|does not mention|do not mention|does not say|does not state|not in context|not in the context|"
     "not in the contexts|缺失|缺少|缺|遗漏|漏掉|漏"
@@ -36,9 +36,9 @@ _UNKNOWN = (
     "unknown|idk|i do not know|do not know|not known|undetermined|undeterminable|indeterminable|not enough information|not enough info|"
     "not enough evidence|insufficient information|insufficient info|insufficient evidence|no information|nei|can not tell|can not say|"
     "can not determine|can not be determined|can not judge|can not be judged|can not be verified|can not verify|unable to determine|"
-    "unable to judge|unable to verify|neither supported nor contradicted|"
+    "unable to judge|unable to verify|neither supported nor contradicted|neutral|"
     "未知|不知道|不清楚|不得而知|无从得知|无法得知|无法判断|无从判断|不能判断|难以判断|判断不了|无法判定|无法确定|不能确定|"
-    "无法确认|无法验证|无法证实|无法核实|无法推断|无法推出|推不出|信息不足|证据不足|依据不足|不足以判断|查无|查不到|找不到|"
+    "无法确认|无法验证|无法证实|无法核实|无法推断|无法推出|推不出|信息不足|证据不足|依据不足|不足以判断|查无|查不到|找不到|中立|没有相关信息|无相关信息|"
     "既不支持也不矛盾"
 )
 _USEFUL = "useful|relevant|helpful|related|有用|相关|有帮助|有关|有价值"
@@ -97,30 +97,43 @@ _LEAD = re.compile(
 )
 _SUBJECT = re.compile(
     r"(?:(?:it|this|that|(?:the |this )?(?:claim|statement|context|chunk|point)) )?"
-    r"(?:is|was|are|were|has been|does|do|did|can be|could be) "
+    r"(?:is|was|are|were|has been|does|do|did|can be) "
 )
 _ADVERB = r"(?:fully|completely|entirely|clearly|directly|explicitly|well|definitely|indeed|actually|really|strongly|been|be|being) "
 _NOT = re.compile(rf"(?:(?:is|was|are|does|do|did|can|could|has|have) )?(?:not|never|non) (?:{_ADVERB})*")
-_ADVERBS = re.compile(rf"(?:{_ADVERB})+")
+_ADVERBS = re.compile(rf"(?:(?:highly|very) |{_ADVERB})+")
 _NOT_ZH = re.compile(
-    r"(?:(?:上下文|片段|资料|材料|文中|文档|原文)(?:中|里|内)?)?(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|受|任何|直接|明确|能)*"
+    r"(?:(?:上下文|片段|资料|材料|文中|文档|原文)(?:中|里|内)?)?(?:并|都|均|尚)?(?:没有|不能|无法|不可|不被|未被|未能|未得到|不|未|没|无|非)(?:被|有|得到|受到|受|任何|直接|明确|能|上下文|资料|片段)*"
 )
 _ADVERBS_ZH = re.compile(
-    r"(?:已经|已|完全|明确|直接|充分|确实|可以|可|能够|能|得到|被|受到|受|有|存在|"
-    r"与上下文|与参考答案|与资料|与问题|对问题|上下文)+"
+    r"(?:已经|已|非常|十分|高度|很|完全|明确|直接|充分|确实|可以|可(?!能)|能够|能|得到|被|受到|受|有(?![用帮关价])|存在|"
+    r"[与和](?:上下文|参考答案|资料|材料|问题|片段 ?\d*)|对(?:回答)?问题|对回答|上下文|(?:资料|材料|片段 ?\d*)(?![没不未无]))+"
 )
 _HEDGE = re.compile(
     r"\b(?:but|however|though|although|except|unless|partial|partially|partly|part|maybe|perhaps|possibly|probably|likely|unlikely|unclear|"
     r"unsure|uncertain|almost|mostly|somewhat|half|depends|only|otherwise|debatable|borderline)\b|"
-    r"但|不过|然而|部分|可能|也许|大概|或许|除了|除非|存疑|一半|不完全|只是|仅仅|尚待|似乎"
+    r"但|不过|然而|部分|可能|也许|大概|或许|除了|除非|存疑|一半|不完全|只是|仅仅|尚待|似乎|除外|之外"
 )
+_TURNED = re.compile(
+    r"(?<!not )(?<!no )(?<!any )(?<!nor )contradict\w*|unsupported|not (?:fully |directly )?(?:supported|found|mentioned|stated)|"
+    r"hallucinat\w*|fabricat\w*|differently|opposite|"
+    r"(?<!没有)(?<!没)(?<![无未不])(?:矛盾|冲突|相反)|不支持|不被支持|未提及|没有提及|未提到|没有提到|幻觉|编造|捏造"
+)
+"""What after a good verdict takes it back, wherever it stands; such a verdict is asked for again."""
+_VALUE = re.compile(r"\s*[:=]\s*(?:no|none|not|nil|false|n|0|否|无|没有|不|假)\s*(?:[,.;]|$)|[\s-]+(?:no|none|nil|false|0|否|无|没有|不)$")
+"""A word that is named and then denied: "contradiction: none", "missing: no"."""
 _DENIAL = re.compile(
     r"\b(?:not|no|never|none|nothing|nowhere|neither|nor|without|lacks?|lacking|fails?|absent|missing|false|wrong|incorrect|hardly|barely|"
     r"contradict\w*|un\w+ed|cannot|doubt\w*)\b|[不没未无非否缺误]|矛盾|冲突"
 )
 _CLAUSE = re.compile(r"[,.;:()!\-–—。、]")
+_CITED = re.compile(r"(?<=[^\d\s]) ?[\[(【](?:c|chunk|context|片段|上下文)? ?[1-9]\d*(?: ?[,、] ?[1-9]\d*)* ?[\])】][.。]?$")
+"""The contexts a verdict rests on, named behind it: "supported [1]"."""
 _NUMBER = re.compile(r"([01])(?:\.0+)?(?![\d.])")
-_TRADITIONAL = str.maketrans("無斷確據沒與對錯誤實驗證關蓋遺說撐達應內這從認覆", "无断确据没与对错误实验证关盖遗说撑达应内这从认覆")
+_TRADITIONAL = str.maketrans(
+    "無斷確據沒與對錯誤實驗證關蓋遺說撐達應內這從認覆衝發幫資價現檢處為開準顯毀損漏測見題間層報還夠",
+    "无断确据没与对错误实验证关盖遗说撑达应内这从认覆冲发帮资价现检处为开准显毁损漏测见题间层报还够",
+)
 
 
 def read_verdict(value: object, vocabulary: Vocabulary) -> Verdict | None:
@@ -179,6 +192,7 @@ def _plain(value: str) -> str:
     text = text.replace("’", "'").replace("n't", " not").replace("cannot", "can not").replace("ca not", "can not")
     text = text.replace("'", " ") if " not" in text else text
     text = re.sub(r"(?<=[a-z])[_\-](?=[a-z])|_", " ", text)
+    text = _CITED.sub("", text.strip())
     text = re.sub(r"[\"“”‘'’「」『』【】《》\[\]*`#{}]", " ", text)
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"^(?:[-–—•·] |[:：(])+", "", text).strip()
@@ -209,7 +223,12 @@ def _harmless(rest: str, verdict: Verdict, bare: bool, vocabulary: Vocabulary) -
     """True if what follows a verdict word only explains it: no question mark, other verdict, hedge, or denial of it."""
     if not rest:
         return True
-    if _HEDGE.search(rest) or re.match(r"\s*(?:[?/|&+~%<>=\u2044]|or\b|and\b|或|和|与|\d)", rest):
+    if (
+        _HEDGE.search(rest)
+        or _VALUE.match(rest)
+        or (verdict in _GOOD and _TURNED.search(rest))
+        or re.match(r"\s*(?:[?/|&+~%<>=\u2044]|or\b|and\b|或|和|与|\d)", rest)
+    ):
         return False
     mark = re.match(r"\s*[,.;:()!\-–—。、]+\s*", rest)
     explained = rest[mark.end() :] if mark else rest.lstrip()
