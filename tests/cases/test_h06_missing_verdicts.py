@@ -73,6 +73,18 @@ def test_h06_verdicts_under_other_ids_belong_to_nobody(lab, strange):
     assert done.values() in (["verdicts 0/6"], ["bad_reply"], ["verdicts 1/6"])
 
 
+@pytest.mark.parametrize("row", SIX, ids=lambda row: row.id)
+def test_h06_verdicts_counted_from_zero_stay_with_their_claims(lab, row):
+    def fault(call):
+        good = call.parsed
+        return reply({"verdicts": [{**line, "id": line["id"] - 1} for line in good["verdicts"]]}) if "contexts" in call.input else None
+
+    done = lab.evaluate([row], fault, metrics="faithfulness,context_precision")
+    assert done.values() == [pytest.approx(4 / 6, abs=1e-12)]
+    assert done.values("context_precision") == [1.0]
+    assert [line["verdict"] for line in done.row(row.id)["verdicts"]] == ["supported"] * 4 + ["not_found"] * 2
+
+
 def test_h06_an_empty_list_is_not_every_claim_supported(lab):
     done = lab.evaluate(SIX, lambda call: reply({"verdicts": []}) if call.kind == "check_claims" else None)
     assert done.values() == ["verdicts 0/6"] * 2

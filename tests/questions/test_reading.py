@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.questions import check_claims, invert_answer, match_claims, rate_contexts, split_claims
-from ragstone.questions.reading import Shape, clean, find_reply, has_verdict, read_id, read_ids
+from ragstone.questions.numbering import read_id, read_ids
+from ragstone.questions.reading import Shape, clean, find_reply, has_verdict
 
 SHAPE = Shape({"verdicts": has_verdict})
 GOOD = {"verdicts": [{"id": 1, "reason": 'a } lone { brace " and \\ too', "verdict": "supported"}]}
@@ -54,6 +55,13 @@ FOUND = {
     "last that fits wins": f"{OTHER}\n{G}",
     "cut draft before": f'{{"verdicts":[{{"id":1,"reason":"ann\n\nAgain:\n{G}',
     "list around": f"[{G}]",
+    "object around": f'{{"result":{G}}}',
+    "objects around": f'{{"status":"ok","data":{{"answer":{G}}}}}',
+    "tool call": f'<tool_call>{{"name":"reply","arguments":{G}}}</tool_call>',
+    "inside a string": json.dumps(G),
+    "inside a string in a fence": f"```json\n{json.dumps(G)}\n```",
+    "single quotes": repr(json.loads(G)),
+    "single quotes in a fence": f"```python\n{json.loads(G)!r}\n```",
     "trailing commas": G.replace("}]}", ",},],}"),
     "more keys": G[:-1] + ',"note":"n"}',
     "python words": G[:-1] + ',"sure":True,"why":None}',
@@ -83,7 +91,7 @@ NOT_FOUND = {
     "no item has an id": ('{"verdicts":[{"verdict":"supported"}]}', "wrong_shape"),
     "strings": ('{"verdicts":["yes","no"]}', "wrong_shape"),
     "cut": (G[: len(G) * 2 // 3], "no_json"),
-    "single quotes": (G.replace('"', "'"), "no_json"),
+    "single quotes, cut": (G.replace('"', "'")[:-9], "no_json"),
     "same key twice, unlike": (OTHER[:-1] + ',"verdicts":[]}', "wrong_shape"),
     "brackets crossed": ('{"verdicts":["x"}]', "no_json"),
     "NaN": ('{"verdicts":[{"id":1,"verdict":NaN}]}', "no_json"),
@@ -217,7 +225,27 @@ def test_reading_never_raises(raw):
 @pytest.mark.parametrize(
     ("value", "id"),
     [
-        *[(3, 3), (3.0, 3), ("3", 3), (" 3 ", 3), ("３", 3), (True, None), (None, None), (1.5, None), ("a1", None), ("", None)],
+        *[
+            (3, 3),
+            (3.0, 3),
+            ("3", 3),
+            (" 3 ", 3),
+            ("３", 3),
+            (True, None),
+            (None, None),
+            (1.5, None),
+            ("a1", 1),
+            ("claim 2", 2),
+            ("论断3", 3),
+            ("[4]", 4),
+            ("#5", 5),
+            ("6.", 6),
+            ([7], 7),
+            ("", None),
+            ("1.5", None),
+            ("a", None),
+            ([1, 2], None),
+        ],
         *[(float("inf"), None), (float("nan"), None), ([], None), ("1" * 50, None), ("²", 2), ("-1", None)],
     ],
 )
@@ -226,7 +254,7 @@ def test_ids(value, id):
 
 
 def test_ids_of_a_list_are_those_of_the_request_once_in_order():
-    assert read_ids([3, "1", 3, 9, None, [2], {}], {1, 2, 3}) == [1, 3]
+    assert read_ids([3, "1", 3, 9, None, [2], {}], {1, 2, 3}) == [1, 2, 3]
     assert read_ids(2, {1, 2}) == [2]
     assert read_ids(None, {1}) == []
     assert read_ids("both", {1}) == []
@@ -260,3 +288,31 @@ def test_a_bare_object_is_read_as_one_in_a_fence_is(value):
 def test_a_bare_object_nested_too_deep_is_no_reply_with_or_without_a_fence(fence):
     deep = '{"verdicts":[{"id":1,"verdict":"supported","evidence":' + "[" * 80 + "]" * 80 + "}]}"
     assert find_reply({}, fence.replace("{}", deep), SHAPE)[0] is None
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"example":{"verdicts":[]}}', f'{{"a":{G},"b":{OTHER}}}', '"supported"', "{'verdicts': [}", "{'a': __import__('os')}"]
+)
+def test_what_might_be_read_two_ways_or_says_nothing_is_not_unwrapped(raw):
+    assert find_reply({}, raw, SHAPE)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("ids", "read"),
+    [
+        ([1, 2, 3], {1: "supported", 2: "not_found", 3: "supported"}),
+        ([0, 1, 2], {1: "supported", 2: "not_found", 3: "supported"}),
+        (["0", "1", "2"], {1: "supported", 2: "not_found", 3: "supported"}),
+        (["a1", "a2", "a3"], {1: "supported", 2: "not_found", 3: "supported"}),
+        ([2, 3, 4], {}),
+        ([1, 2, 4], {}),
+        ([0, 1], {1: "not_found"}),
+        ([9, 1, 2, 3], {1: "not_found", 2: "supported", 3: "supported"}),
+    ],
+)
+def test_ids_counted_otherwise_than_asked_never_put_a_verdict_on_another_claim(ids, read):
+    words = ["supported", "not_found", "supported", "supported"]
+    said = {"verdicts": [{"id": id, "verdict": word} for id, word in zip(ids, words, strict=False)]}
+    asked = {"contexts": [], "claims": [{"id": n, "text": f"t{n}"} for n in (1, 2, 3)]}
+    parsed = check_claims.KIND.read(asked, json.dumps(said)).parsed
+    assert {line["id"]: line["verdict"] for line in parsed["verdicts"]} == read

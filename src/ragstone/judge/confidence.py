@@ -17,7 +17,8 @@ from itertools import accumulate
 from typing import Any
 
 from ragstone.questions.base import Question
-from ragstone.questions.reading import Shape, find_reply, has_verdict, read_id
+from ragstone.questions.numbering import read_id
+from ragstone.questions.reading import Shape, find_reply, has_verdict
 
 LONGEST = 20
 """Characters of the longest verdict that has a confidence; a longer one is a sentence, whose probability says something else."""

@@ -28,7 +28,8 @@ from ragstone.questions.exchange import (
     weight,
     whole,
 )
-from ragstone.questions.reading import VerdictList, clean, read_ids, read_verdicts
+from ragstone.questions.numbering import read_ids
+from ragstone.questions.reading import VerdictList, clean, read_verdicts
 from ragstone.questions.schemas import IDS, INTEGER, TEXT, record, records, words
 from ragstone.questions.verdicts import Verdict
 from ragstone.types import Language

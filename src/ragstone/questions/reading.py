@@ -5,12 +5,13 @@ A reply is taken only if it is JSON of its kind's shape; what could be read two 
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ragstone.questions.base import Reading, Slot
+from ragstone.questions.numbering import numbered_as_asked, read_id
+from ragstone.questions.rewriting import rewritten
 from ragstone.questions.verdicts import Verdict, Vocabulary, read_verdict
 
 MAX_DEPTH = 60
@@ -45,6 +46,15 @@ class Shape:
             return {key: value[key] for key in self.lists}
         return None
 
+    def unwrap(self, value: Any, depth: int = 3) -> dict[str, list[Any]] | None:
+        """Return what `fit` does, also where the value holds the reply, not an empty one, as its only object: {"result": {…}}."""
+        lists = self.fit(value)
+        if lists is not None or not depth or not isinstance(value, dict):
+            return lists
+        inner = [held for held in value.values() if isinstance(held, dict)]
+        found = self.unwrap(inner[0], depth - 1) if len(inner) == 1 else None
+        return found if found and any(found.values()) else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -60,10 +70,18 @@ def find_reply(input: dict[str, Any], raw: str, shape: Shape) -> tuple[dict[str,
 
     Of several JSON objects the last that fits wins, a bare list only where no object fits. Whatever stands word for
     word in the user JSON is an echo of the sample, not a reply, unless the judge said nothing else. Takes time linear
-    in the text, whatever the text.
+    in the text, whatever the text. What is written down otherwise (see `rewritten`) is read if nothing else is found.
     """
+    lists, problem = _find(input, raw, shape)
+    if lists is None and (other := rewritten(raw)) is not None:
+        again = _find(input, other, shape)
+        return again if again[0] is not None else (lists, problem)
+    return lists, problem
+
+
+def _find(input: dict[str, Any], raw: str, shape: Shape) -> tuple[dict[str, list[Any]] | None, str | None]:
     if (whole := _whole(raw)) is not None:
-        lists = shape.fit(whole)
+        lists = shape.unwrap(whole)
         return lists, None if lists is not None else "wrong_shape"
     said = _spoken(raw, shape)
     pieces = list(_pieces(said, shape))
@@ -95,7 +113,7 @@ def _pieces(said: str, shape: Shape) -> Iterator[_Piece]:
         end, seen = _balanced(said, start)
         budget -= seen - start
         value = _parse(said[start:end]) if end else None
-        lists = shape.fit(value)
+        lists = shape.unwrap(value)
         if isinstance(value, dict) or (lists is not None and not broken):
             yield _Piece(start, end, lists)
             position = end
@@ -212,24 +230,6 @@ def clean(value: Any) -> str | None:
     return (text if text.isascii() else text.encode("utf-8", "replace").decode()) or None
 
 
-def read_id(value: Any) -> int | None:
-    """Return an id: a whole number, also as 2.0 or "2"; None if it is none."""
-    if type(value) is int:
-        return value if abs(value) < 1e9 else None
-    if isinstance(value, str) and len(value) < 12:
-        digits = unicodedata.normalize("NFKC", value).strip()
-        value = int(digits) if digits.isascii() and digits.isdigit() else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if abs(value) < 1e9 and value == int(value) else None
-
-
-def read_ids(value: Any, allowed: set[int]) -> list[int]:
-    """Return the ids of a list that were in the request, each once, in order of size."""
-    found = {read_id(item) for item in (value if isinstance(value, list) else [value])}
-    return sorted(id for id in found if id in allowed and id is not None)
-
-
 def has_verdict(item: Any) -> bool:
     """True if an item names what it judges and a verdict."""
     return isinstance(item, dict) and read_id(item.get("id")) is not None and "verdict" in item
@@ -271,6 +271,7 @@ def _by_id(items: list[Any], asked: VerdictList) -> tuple[dict[int, dict[str, An
         if has_verdict(item) and (id := read_id(item["id"])) is not None:
             groups.setdefault(id, []).append(item)
     wanted = set(asked.ids)
+    groups = numbered_as_asked(groups, asked.ids)
     said: dict[int, dict[str, Any]] = {}
     for id in wanted & groups.keys():
         verdicts = {read_verdict(item["verdict"], asked.vocabulary) for item in groups[id]}
