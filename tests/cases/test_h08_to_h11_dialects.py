@@ -54,6 +54,9 @@ TEMPERATURE = [
     Answer(422, {"detail": [{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted", "type": "extra_forbidden"}]}),
     Answer(400, {"object": "error", "message": "temperature is not supported", "type": "BadRequestError", "code": 400}),
     Answer(400, {"error": "temperature is not supported"}),
+    error(500, "Unsupported value: 'temperature' does not support 0 with this model.", code="unsupported_value", param="temperature"),
+    error(500, "litellm.BadRequestError: OpenAIException - 'temperature' does not support 0.0, only the default (1) value is supported"),
+    error(403, "temperature is not supported for this model"),
 ]  # fmt: skip
 ZERO = [
     error(422, "temperature must be greater than 0"),
@@ -125,6 +128,8 @@ def test_h09_a_temperature_that_is_taken_stays(lab):
         ),
         ("max_tokens is not supported, please use max_completion_tokens", "max_completion_tokens"),
         ("不支持参数 max_tokens，请改用 max_completion_tokens", "max_completion_tokens"),
+        ("Unknown parameter: 'max_tokens'. Did you mean 'max_completion_tokens'?", "max_completion_tokens"),
+        ("Unrecognized request argument supplied: max_tokens", "max_completion_tokens"),
     ],
 )
 def test_h09_a_length_limit_takes_its_other_name(lab, message, other):
@@ -167,9 +172,13 @@ def test_h10_extra_body_stands_at_the_top_level_of_every_request(lab, how):
         Answer(400, {"code": "InvalidParameter", "message": "enable_thinking 必须为 false（非流式调用）"}),
         error(400, "Json mode response is not supported when enable_thinking is true", code="invalid_parameter_error"),
         error(422, "请关闭 enable_thinking 后重试"),
+        error(400, "parameter.enable_thinking only support stream", code="invalid_parameter_error"),
+        error(422, "thinking mode (enable_thinking) is not supported for non-stream requests"),
+        error(400, "开启 enable_thinking 时只支持流式输出"),
+        error(400, "非流式调用不支持 enable_thinking"),
         Answer(400, {"error": "parameter.enable_thinking must be set to false for non-streaming calls"}),
     ],
-    ids=range(6),
+    ids=range(10),
 )
 def test_h10_a_refusal_that_names_a_known_switch_is_followed_and_told(lab, refusal):
     done = lab.evaluate(MANY, lambda call: None if call.seen.body.get("enable_thinking") is False else refusal)
@@ -244,10 +253,11 @@ SCHEMA = [
     Answer(400, {"object": "error", "message": "Grammar error: unsupported schema", "type": "BadRequestError", "code": 400}),
     Answer(400, {"Response": {"Error": {"Code": "InvalidParameter", "Message": "不支持 JSON 格式输出"}, "RequestId": "r"}}),
     Answer(501, {"error": {"message": "structured outputs (response_format json_schema) are not supported by this backend"}}),
+    Answer(500, {"error": {"message": "response_format type json_schema is not supported by this model"}}),
 ]
 
 
-@pytest.mark.parametrize("refusal", SCHEMA[:9], ids=range(9))
+@pytest.mark.parametrize("refusal", SCHEMA, ids=range(len(SCHEMA)))
 @pytest.mark.parametrize("also", [(), ("json_object",)], ids=["schema", "both"])
 def test_h11_the_reply_format_steps_down_once_a_run(lab, refusal, also):
     done = lab.evaluate(
@@ -258,6 +268,17 @@ def test_h11_the_reply_format_steps_down_once_a_run(lab, refusal, also):
     assert [call.seen.format for call in done.server.calls][-1] == (None if also else "json_object")
     assert set(done.manifest["judge"]["parameters"]["dropped"]) == {"json_schema", *also}
     assert done.code == 0
+
+
+@pytest.mark.parametrize("base", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("refused_first", [True, False])
+def test_h11_a_bare_object_gives_the_format_up_even_for_one_row(lab, base, refused_first):
+    def fault(call):
+        if refused_first and call.seen.format == "json_schema":
+            return SCHEMA[0]
+        return reply("{}") if call.seen.format else None
+
+    assert lab.evaluate([base], fault).values() == [1.0]
 
 
 @pytest.mark.parametrize("formats", [1, 2, 3])

@@ -12,6 +12,7 @@ STOPS = {
     "401 zh": (Answer(401, {"code": 401, "msg": "无效的令牌"}), "RAGSTONE_JUDGE_API_KEY"),
     "403": (error(403, "You have no access to this project"), "RAGSTONE_JUDGE_API_KEY"),
     "404 model": (error(404, "The model `m` does not exist or you do not have access to it.", code="model_not_found"), "--judge"),
+    "400 model zh": (error(400, "model `m` 不存在"), "--judge"),
     "400 model": (error(400, "Model Not Exist"), "--judge"),
     "404 page": (Answer(404, b"<html><title>404 Not Found</title></html>", {"Content-Type": "text/html"}), "--base-url"),
     "404 bare": (Answer(404, {"detail": "Not Found"}), "--base-url"),
@@ -61,7 +62,7 @@ def test_h14_the_key_may_be_missing_altogether(lab):
     assert "RAGSTONE_JUDGE_API_KEY" in done.err
 
 
-@pytest.mark.parametrize("name", ["401", "402", "404 model"])
+@pytest.mark.parametrize("name", ["401", "402", "404 model", "400 model zh"])
 def test_h14_a_stop_in_the_middle_keeps_the_work_and_the_next_call_goes_on(lab, name):
     refusal, setting = STOPS[name]
     with lab.server(ROWS) as server:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.fault_server import error, reply
-from support.server import vectors
+from support.server import Answer, vectors
 from support.told_rows import Told, shared_out
 
 FIVE = [shared_out(f"item-{n}", n, 5, "zh" if n % 2 else "en") for n in range(1, 6)]
@@ -15,6 +15,9 @@ LONG = [
     error(413, "Request entity too large"),
     error(400, "输入内容过长，超过模型上下文长度限制", code="1261"),
     error(500, "the request exceeds the available context size", code="exceed_context_size_error"),
+    Answer(400, {"code": 20015, "message": "length of prompt_tokens (40000) must be less than max_seq_len (32768).", "data": None}),
+    error(400, "请求的文本长度超过模型限制"),
+    error(400, "input length too long"),
 ]
 
 
@@ -33,7 +36,7 @@ def test_h24_replies_in_reverse_order_reach_their_rows(lab, order):
 
 
 @pytest.mark.parametrize(
-    ("refusal", "lost"), list(zip(LONG, ["item-2", "item-1", "item-5", "item-2", "item-3"], strict=True)), ids=range(5)
+    ("refusal", "lost"), list(zip(LONG, ["item-2", "item-1", "item-5", "item-2", "item-3"] + ["item-4"] * 3, strict=True)), ids=range(8)
 )
 def test_h24_one_row_too_long_leaves_the_others_theirs(lab, refusal, lost):
     done = lab.evaluate(FIVE, lambda call: refusal if call.about(lost) else None)
@@ -43,7 +46,7 @@ def test_h24_one_row_too_long_leaves_the_others_theirs(lab, refusal, lost):
 
 
 @pytest.mark.parametrize("lost", ["item-1", "item-3", "item-5"])
-@pytest.mark.parametrize("refusal", LONG, ids=range(5))
+@pytest.mark.parametrize("refusal", LONG, ids=range(8))
 def test_h24_one_text_too_long_for_the_embedder_leaves_the_others_theirs(lab, refusal, lost):
     """Rows share a request for vectors; replies come last first, and with their rows turned around."""
     metric, truth = "answer_relevancy", {row.id: n / 10 for n, row in enumerate(FIVE, 1)}

@@ -178,10 +178,20 @@ def test_a_format_that_is_never_applied_steps_down() -> None:
     d = dialect()
     formats = []
     for n in range(2 * UNUSABLE + 2):
-        assert not put(d, "{}", text=str(n))
+        assert not put(d, '{"x": 1}', text=str(n))
         formats.append(d.effective["response_format"])
     assert formats == ["json_schema"] * 2 + ["json_object"] * 3 + ["none"] * 3
     assert set(d.dropped) == {"json_schema", "json_object"}
+
+
+@pytest.mark.parametrize("bare", ["{}", " {\n} "])
+def test_a_format_that_gives_bare_objects_steps_down_with_the_second(bare: str) -> None:
+    d = dialect()
+    formats = []
+    for _ in range(5):
+        assert not put(d, bare, text="the only question")
+        formats.append(d.effective["response_format"])
+    assert formats == ["json_schema", "json_object", "json_object", "none", "none"]
 
 
 def test_one_hard_question_never_costs_the_format() -> None:

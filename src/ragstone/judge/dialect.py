@@ -1,5 +1,6 @@
 """What one endpoint and model accept: how a refusal changes the shape of a request, and what is remembered of it. No I/O."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,12 +19,15 @@ LARGER = 8192
 """Tokens asked for when a reply was cut and no limit is set."""
 RESERVED = ("messages", "model", "n", "stream")
 """Keys of the request that extra_body may not set."""
+EMPTY = 2
+"""So many replies that are a bare {} show the same, be it to one question."""
 UNUSABLE = 3
 """So many questions answered without one of the keys asked for, and none with them, show that a reply format is not applied."""
 _FORMAT_WORDS = (
     r"response_?format|json_schema|json_object|json[ _]?mode|json[ _](output|schema)|structured[ _-]?outputs?|\bgrammar\b|text\.format"
     r"|word ?['\"‘“`]?json|json.{0,3}(字样|关键[词字]|模式|格式)"
 )
+_BARE = re.compile(r"\s*\{\s*\}\s*")
 _OPTIONAL = ("temperature", "top_p", "seed")
 
 
@@ -61,6 +65,8 @@ class Dialect:
         """Reply formats that gave what was asked for at least once."""
         self._unusable: set[bytes] = set()
         """Questions that got no usable reply in the format asked for now."""
+        self._bare = 0
+        """Replies in that format that were a bare {}."""
 
     # ------------------------------------------------------------------ what is told
     @property
@@ -149,14 +155,17 @@ class Dialect:
         name = sent.format_for(question.kind)
         if name in self._applied:
             return True
-        usable = all(f'"{key}"' in text for key in (question.kind.schema or {}).get("required", ()))
+        usable = all(re.search(rf"""["']{key}\\?["']""", text) for key in (question.kind.schema or {}).get("required", ()))
         if usable:
             self._applied.add(name or "")
         elif name is not None and sent.formats == self.shape.formats:
             self._unusable.add(_origin(question))
-            if len(self._unusable) >= UNUSABLE:
+            self._bare += _BARE.fullmatch(text) is not None
+            if len(self._unusable) >= UNUSABLE or self._bare >= EMPTY:
+                count = max(len(self._unusable), self._bare)
                 self._unusable.clear()
-                self._take(Lesson("format", name, f"HTTP 200, but {UNUSABLE} questions got replies without the keys asked for"))
+                self._bare = 0
+                self._take(Lesson("format", name, f"HTTP 200, but {count} requests got replies without the keys asked for"))
         return usable
 
     # ------------------------------------------------------------------ what a refusal teaches
@@ -194,8 +203,9 @@ class Dialect:
     def _rename(self, error: ApiError, sent: Shape) -> Lesson | None:
         mine = sent.limit_name
         other = LIMITS[1 - LIMITS.index(mine)]
-        blames = error.param == mine or error.mentions(
-            rf"(not? support|unsupported|instead|use|改用|请使用|换用)[^\n]*{other}|{mine}[^\n]*(not? support|unsupported|不支持)"
+        blames = error.param == mine or (error.refuses(mine) and refusals.altogether(error))
+        blames = blames or error.mentions(
+            rf"(not? support|unsupported|instead|use|mean|改用|请使用|换用)[^\n]*{other}|{mine}[^\n]*(not? support|unsupported|不支持)"
         )
         if not blames or error.mentions("too (large|big)"):
             return None

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from ragstone.transport.error_codes import BASE_RESP, GLM
+
 LONGEST = 400
 """Characters of an endpoint's own words that are kept."""
 _INNER = ("error", "errors", "base_resp", "Response", "Error")
@@ -26,11 +28,13 @@ _BLOCKED = _any(
     r"敏感|违规|违禁|不当内容|不合规|不安全内容|内容安全|内容审核|安全审核|审核(未|不)通过|未通过.{0,6}审核|风控|风险控制|涉政|涉黄",
 )
 _TOO_LONG = _any(
-    r"context_length|context ?(length|window|size)|maximum context|exceed_context|(prompt|input|text|request) (is )?too (long|large)",
+    r"context_length|context ?(length|window|size)|maximum context|exceed_context",
+    r"(prompt|input|text|request)[ _](length )?(is )?too[ _](long|large)",
     r"too many (input |prompt )?tokens|range of input length|reduce the length|string_above_max|entity too large|payload too large",
     r"(input|prompt|sequence|tokens?)\b[^.\n]{0,60}\b(exceed|longer than|maximum)|(less|fewer|more) than \d+ tokens",
+    r"prompt_tokens\b[^.\n]{0,40}less than|max_?(seq|model|input)_?len",
     r"(exceed|maximum|max)[^.\n]{0,40}(input|prompt|sequence|token)[^.\n]{0,20}(length|limit|count)",
-    r"上下文(长度|窗口)|超[过出出长].{0,12}(长度|token|字符)|(输入|文本|内容).{0,8}(过长|太长|超长)",
+    r"上下文(长度|窗口)|超[过出出长].{0,12}(长度|token|字符)|(输入|文本|内容).{0,8}(过长|太长|超长)|(文本|输入|内容|提示词?)(的)?(总)?长度.{0,4}超",
 )
 _BALANCE = _any(
     r"insufficient[_ -](user[_ -])?(quota|balance|credit|fund)|exceeded_current_quota|billing_(hard|not)|arrear|overdue",
@@ -48,15 +52,20 @@ _OVERLOADED = _any(
 )
 _MODEL = _any(
     r"model[_ ]not[_ ](found|exist)|unknown model|invalid model|unsupported model|no such model|模型.{0,20}(不存在|未找到|无效|不支持)",
-    r"\bmodel\b[^.\n]{0,80}(not exist|not found|no such|unknown|is not supported|not available|no access)",
+    r"\bmodel\b[^.\n]{0,80}(不存在|未找到|not exist|not found|no such|unknown|is not supported|not available|no access)",
 )
 _REFUSED = _any(
     r"not? support|n't support|unsupported|unavailable|not available|invalid|unknown|unrecognized|unexpected|not permitted|not allowed",
     r"must |should |only |range|too (large|big|high|many|small)|deprecat|forbidden|extra |deserialize|cannot|exceed|greater|less than",
+    r"at most|batch.?size",
     r"不支持|无效|非法|错误|范围|必须|不允许|不能",
 )
 _BLAMED = _any(r"refused|rejected|not accept|malformed", r"有误|不可|不合法|不正确|不接受|超[出过]|仅支持|只能|应[为该在小大]|大于|小于")
 """More words of a refusal, which mean one only beside the name of a parameter."""
+_PARAMETER = _any(
+    r"\b(temperature|top_p|seed|max_(completion_)?tokens|response_format|json_(schema|object)|reasoning_effort|encoding_format)\b",
+    r"enable_thinking|thinking\.type|batch.?size",
+)
 _MEANT = (
     (_BALANCE, 402),
     (_KEY, 401),
@@ -68,39 +77,10 @@ _MEANT = (
     (_REFUSED, 400),
 )
 """What the words of an error under HTTP 200 mean; first hit wins."""
-_BASE_RESP = {
-    code: status
-    for status, codes in {
-        400: (1026, 1027, 1042, 2013),
-        401: (1004, 2049),
-        402: (1008, 2056),
-        429: (1002, 1039, 1041),
-        500: (1000, 1013, 1024),
-        503: (1033,),
-        504: (1001,),
-    }.items()
-    for code in codes
-}
-"""What MiniMax's codes mean, which stand in `base_resp` under HTTP 200."""
 _BLOCKED_CODES = {"1301", "1026", "1027"}
 """Codes of content moderation: GLM's, and MiniMax's for the prompt and for the reply."""
 _TOO_LONG_CODES = {"1261"}
 """Code of GLM for a prompt that is too long."""
-_GLM = {
-    code: status
-    for status, codes in {
-        400: (1210, 1212, 1213, 1214, 1215, 1261, 1301),
-        401: (1000, 1001, 1002, 1003, 1004),
-        402: (1113,),
-        403: (1220,),
-        404: (1211,),
-        429: (1302, 1303, 1304, 1305, 1308),
-        500: (1234,),
-        503: (1312,),
-    }.items()
-    for code in codes
-}
-"""What GLM's codes mean, which are texts of four digits in `error.code`."""
 _HELD = re.compile(
     r"(?:try again|retry|wait|reset)\D{0,24}?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|secs?|seconds?|m\b|min(?:ute)?s?)"
     r"|(\d+(?:\.\d+)?)\s*(毫秒|秒|分钟)(?:之?后|再)",
@@ -146,6 +126,11 @@ class ApiError:
         """True if a code word says so, or the words of llama.cpp; some servers use a 5xx status for it."""
         coded = not _TOO_LONG_CODES.isdisjoint(self.code.split()) or bool(re.search(r"exceed_context|context_length", self.code))
         return coded or "too large to process" in self.message
+
+    @property
+    def of_parameter(self) -> bool:
+        """True if the words refuse something of the request by its name: some gateways pass that on as 500 or 403."""
+        return bool(self.param or _PARAMETER.search(self._said)) and bool(_REFUSED.search(self._said))
 
     @property
     def balance(self) -> bool:
@@ -289,7 +274,7 @@ def _meant(error: ApiError, base_resp: bool) -> int:
     for word in error.code.split():
         if not (word.isascii() and word.isdigit()):
             continue
-        known = (_BASE_RESP if base_resp else _GLM).get(int(word), int(word))
+        known = (BASE_RESP if base_resp else GLM).get(int(word), int(word))
         if 400 <= known < 600:
             return 400 if known == 429 and error.too_long else known
     said = f"{error.code} {error.message}"

@@ -7,7 +7,7 @@ from ragstone.errors import AuthError, EndpointError, StoppedError
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, holds_error, is_page, read_error
-from ragstone.transport.exchange import Exchange, Step, Tally
+from ragstone.transport.exchange import AGAIN, Exchange, Step, Tally
 from ragstone.transport.retry import demanded, retry_after
 from ragstone.transport.stops import Stops
 
@@ -36,6 +36,8 @@ class Meaning:
         if 300 <= status < 400:
             raise self._stops.stop(EndpointError, "redirected", status=status, target=answer.target)
         error = read_error(status, answer.raw, data, self._endpoint.scrub)
+        if error.status in (403, 500) and error.of_parameter and exchange.refused(error, True) is AGAIN:
+            return AGAIN, False
         if error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501):
             return self._passing(error, answer, exchange.tally), False
         return self._refused(error, exchange), False
