@@ -157,6 +157,7 @@ async def evaluate_source(
 
 def _embedded(embedder: Embedder, account: Account | None) -> dict[str, int]:
     told = {"embedding_requests": embedder.requests}
+    told |= {"embedding_rate_limits": refused} if (refused := getattr(embedder, "rate_limits", 0)) else {}
     return told | ({"embedding_tokens": account.prompt, "unknown_embedding_usage": account.unknown} if account else {})
 
 

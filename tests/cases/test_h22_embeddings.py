@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.fault_server import error, reply
-from support.server import Answer, refuse, vectors
+from support.server import DROP, HANG, Answer, refuse, vectors
 from support.told_rows import EN, shared_out
 
 METRIC = "answer_relevancy"
@@ -48,6 +48,8 @@ LIMITS = {
     "no number": (3, lambda n: error(400, "too many inputs")),
     "zh": (4, lambda n: error(400, "输入条数超过限制，最多 4 条", code="1214")),
     "one": (1, lambda n: error(400, "array input is not supported: batch size must be 1")),
+    "qianfan": (7, lambda n: Answer(200, {"error_code": 336003, "error_msg": "embeddings max texts per batch size is 7"})),
+    "500": (9, lambda n: error(500, f"input batch size {n} exceeds maximum 9")),
     "422": (8, lambda n: Answer(422, {"detail": [{"loc": ["body", "input"], "msg": "List should have at most 8 items"}]})),
 }  # fmt: skip
 
@@ -142,6 +144,30 @@ def test_h22_a_batch_that_comes_short_once_is_asked_for_what_is_missing(lab):
         return Answer(body={"data": answer.body["data"][:-1]}) if seen.nth == 0 and len(seen.body["input"]) > 1 else answer
 
     assert evaluate(lab, embed).values(METRIC) == TRUE
+
+
+@pytest.mark.parametrize(
+    ("trouble", "word"), [(error(500, "CUDA error"), "server_error"), (HANG, "timeout"), (DROP, "connection")], ids=["500", "hang", "drop"]
+)
+def test_h22_one_text_that_always_meets_trouble_costs_its_row_only(lab, trouble, word):
+    def embed(seen):
+        return trouble if "Question 3 1?" in seen.body["input"] else right(seen)
+
+    done = evaluate(lab, embed, "--retries", "0", "--timeout", "0.5")
+    assert done.values(METRIC) == [*TRUE[:3], word, *TRUE[4:]]
+
+
+def test_h22_an_endpoint_that_went_down_is_not_asked_for_every_text(lab):
+    done = evaluate(lab, lambda seen: error(500, "gone") if seen.nth else right(seen), "--retries", "0", batch=4)
+    assert set(done.values(METRIC)[2:]) == {"server_error"}
+    assert len(done.server.asked("embeddings")) <= 1 + 7 * 5
+
+
+def test_h12_refusals_of_the_embeddings_endpoint_are_counted_too(lab):
+    done = evaluate(lab, lambda seen: error(429, "slow", retry_after_ms="1") if seen.nth < 3 else right(seen), cli=True)
+    assert done.values(METRIC) == TRUE
+    assert done.manifest["counts"]["embedding_rate_limits"] == 3
+    assert "embeddings rate limited (429) 3" in done.out
 
 
 def test_h22_passing_trouble_is_waited_out(lab):

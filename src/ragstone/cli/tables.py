@@ -207,6 +207,7 @@ COUNTS = (
     "embedding_requests",
     "retries",
     "rate_limits",
+    "embedding_rate_limits",
     "bad_replies",
     "unknown_usage",
     "from_cache",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragstone.embed.batch import Batch
+from ragstone.embed.course import Course
 from ragstone.embed.taught import Taught
 from ragstone.errors import AuthError, EndpointError
 from ragstone.judge.base import Identity
@@ -20,8 +20,6 @@ from ragstone.transport.wire import DONE, Sleep, Wire
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Vector
-    from ragstone.embed.refusals import Fewer
-    from ragstone.transport.error_body import ApiError
     from ragstone.transport.memory import Memory
     from ragstone.types import Language
 
@@ -30,18 +28,6 @@ KEPT = 2000
 WAIT = 0.003
 """Seconds a text waits for company before a request that is not full goes out."""
 MISSING = "embedding_missing"
-
-
-@dataclass(slots=True)
-class _Course:
-    """What was met while some texts were asked for."""
-
-    refusals: list[ApiError] = field(default_factory=list)
-    """Of texts sent alone, for no reason that has a word."""
-    crowded: Fewer | None = None
-    """What the last refusal for the number of texts asked for."""
-    size_before: int = 0
-    """Most texts a request held before the first such refusal."""
 
 
 class HttpEmbedder:
@@ -114,10 +100,12 @@ class HttpEmbedder:
         """Length of the vectors, once one was received."""
         self._barren = False
         """Texts were asked for one by one, and not one vector came."""
+        self.rate_limits = 0
+        """Refusals for asking too often so far."""
         self.requested: dict[str, Any] = {}
         """Parameters as the settings ask for them that can change a vector: there are none."""
         self.purse = purse
-        self._wait = wait
+        self._wait, self._retries = wait, retries
         self._kept: OrderedDict[str, Vector] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Vector | str | Exception]] = {}
         self._waiting: list[str] = []
@@ -228,7 +216,7 @@ class HttpEmbedder:
 
     # ------------------------------------------------------------------ asking
     async def _ask_first(self, batch: list[str]) -> Sequence[Vector | str]:
-        course = _Course()
+        course = Course(len(batch))
         outcomes = await self._ask(batch, course)
         if course.refusals and not self._wire.accepted:
             raise self._wire.stop(course.refusals[-1])
@@ -238,31 +226,35 @@ class HttpEmbedder:
             self._taught.settle(course.crowded, course.size_before, _words(outcomes))
         return outcomes
 
-    async def _ask(self, texts: Sequence[str], course: _Course) -> list[Vector | str]:
+    async def _ask(self, texts: Sequence[str], course: Course) -> list[Vector | str]:
         """Ask for all texts, in as many requests as it takes. What one request teaches holds for the next ones."""
         outcomes: list[Vector | str] = []
         while left := texts[len(outcomes) :]:
             outcomes += await self._ask_some(left, course)
         return outcomes
 
-    async def _ask_some(self, texts: Sequence[str], course: _Course) -> list[Vector | str]:
+    async def _ask_some(self, texts: Sequence[str], course: Course) -> list[Vector | str]:
         """Ask for the first of the texts, as many as one request takes, and where that fails for its parts."""
+        if course.hopeless:
+            return [course.trouble] * len(texts)
         batch, size = Batch(self._endpoint.model, texts, self._taught), self._taught.batch_size
-        step = await self._wire.ask("embeddings", batch)
+        step = await self._wire.ask("embeddings", batch, retries=min(1, self._retries) if course.in_vain else None)
+        self.rate_limits += batch.tally.rate_limits
+        course.note(step)
         if batch.crowded is not None:
             course.crowded, course.size_before = batch.crowded, course.size_before or size
         if step is DONE:
             self._taught.take(len(batch.asked))
             return await self._repaired(batch.asked, self._checked(batch.outcomes), course)
-        if len(batch.asked) > 1 and (batch.divisible or step.word in ("blocked", "too_long")):
+        if len(batch.asked) > 1 and (batch.divisible or course.trouble or step.word in ("blocked", "too_long")):
             return await self._ask_parts(_halves(batch.asked), course)
         course.refusals += [batch.refusal] if batch.refusal else []
         return [step.word or "bad_reply"] * len(batch.asked)
 
-    async def _ask_parts(self, parts: Sequence[Sequence[str]], course: _Course) -> list[Vector | str]:
+    async def _ask_parts(self, parts: Sequence[Sequence[str]], course: Course) -> list[Vector | str]:
         return [outcome for part in parts for outcome in await self._ask(part, course)]
 
-    async def _repaired(self, texts: Sequence[str], outcomes: list[Vector | str], course: _Course) -> list[Vector | str]:
+    async def _repaired(self, texts: Sequence[str], outcomes: list[Vector | str], course: Course) -> list[Vector | str]:
         """Ask again, with less company, for vectors that did not come: one by one if not one came, else by halves."""
         lost = [i for i, outcome in enumerate(outcomes) if isinstance(outcome, str) and outcome == MISSING]
         if not lost or len(texts) == 1 or (self._barren and self.dimension is None):

@@ -110,11 +110,11 @@ class Wire:
             for session in sessions:
                 await session.close()
 
-    async def ask(self, path: str, exchange: Exchange) -> Step:
-        """Run the exchange to its end: DONE, or a step that says why it failed."""
+    async def ask(self, path: str, exchange: Exchange, retries: int | None = None) -> Step:
+        """Run the exchange to its end: DONE, or a step that says why it failed. `retries` holds for it alone."""
         watch = None if self._gate.open else self._stops.begin()
         try:
-            step = await self._tries(self.endpoint.at(path), exchange, watch)
+            step = await self._tries(self.endpoint.at(path), exchange, watch, self._retries if retries is None else retries)
             if error := self._stops.ended(step, exchange.tally.attempts):
                 raise error
             return step
@@ -127,7 +127,7 @@ class Wire:
             if watch is not None:
                 watch.tried()
 
-    async def _tries(self, url: str, exchange: Exchange, watch: Watch | None) -> Step:
+    async def _tries(self, url: str, exchange: Exchange, watch: Watch | None, retries: int) -> Step:
         repeats: Repeats | None = None
         changes = 0
         while True:
@@ -138,7 +138,7 @@ class Wire:
                 continue
             if step.then != "wait":
                 return Step("fail", step.word or "bad_reply", step.message)
-            repeats = repeats or Repeats(self._retries, self._timeout, self._allowance)
+            repeats = repeats or Repeats(retries, self._timeout, self._allowance)
             delay = self._after(step, exchange.tally, repeats, watch)
             if delay is None:
                 return Step("fail", step.word, step.message)
