@@ -58,9 +58,15 @@ def test_no_claim_is_lost_in_a_malformed_reply(driver, said):
     assert texts(driver.script(talk(), said, {"claims": ["a", "b"]})) == ["a", "b"]
 
 
-@pytest.mark.parametrize("said", ['{"claims":[]}', "[]", "```json\n[]\n```"])
+@pytest.mark.parametrize("said", ['{"claims":[]}', '```json\n{"claims": []}\n```'])
 def test_no_claims(driver, said):
     assert driver.script(talk("Hello!"), said) == []
+
+
+@pytest.mark.parametrize("said", ["[]", "```json\n[]\n```"])
+def test_a_bare_empty_list_is_believed_when_it_comes_again(driver, said):
+    assert driver.script(talk("Hello!"), said, said) == []
+    assert texts(driver.script(talk("It is 5."), said, '{"claims":[{"text":"It is 5."}]}')) == ["It is 5."]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "　"])

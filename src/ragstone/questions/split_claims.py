@@ -78,6 +78,8 @@ def _read(input: dict[str, Any], raw: str) -> Reading:
     found, problem = find_reply(input, raw, Shape({"claims": usable}, every=True))
     if found is None:
         return Reading(problem=problem)
+    if not found["claims"] and "{" not in raw and "previous_reply" not in input:
+        return Reading(problem="wrong_shape")  # a bare list of nothing may be a reply that went wrong: believed when it comes again
     return Reading({"claims": [line for item in found["claims"] if (line := read_claims(item)) is not None]})
 
 
