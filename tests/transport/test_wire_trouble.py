@@ -260,3 +260,21 @@ async def test_now_and_then_an_answer_keeps_a_run_going() -> None:
         words = await how_it_ends(asked, 400)
         await asked.close()
     assert len(words) == 400
+
+
+async def test_sixteen_requests_without_any_answer_are_enough_at_first() -> None:
+    async with Server([HANG]) as server:
+        asked = judge(server.url, timeout=0.1, retries=5, concurrency=16)
+        results = await asyncio.gather(*(asked.complete(question(str(i))) for i in range(60)), return_exceptions=True)
+        await asked.close()
+        assert {type(r) for r in results} == {EndpointError}
+        assert 16 <= len(server.seen) < 100, "none is repeated to its end"
+
+
+async def test_fifteen_silent_requests_before_the_good_ones_end_no_run() -> None:
+    async with Server(lambda seen: HANG if seen.user.endswith('"bad"}') else GOOD) as server:
+        asked = judge(server.url, timeout=0.1, retries=0, concurrency=16)
+        texts = ["bad"] * 15 + [f"good{i}" for i in range(5)]
+        results = await asyncio.gather(*(asked.complete(question(text)) for text in texts))
+        await asked.close()
+    assert [r.error for r in results] == ["timeout"] * 15 + [None] * 5

@@ -19,7 +19,7 @@ class Stops:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._why: tuple[type[StoppedError], str] | None = None
-        self._untried = self._used_up = self._away = 0
+        self._untried = self._used_up = self._silent = self._away = 0
         self._last = Step("fail")
 
     def stop(self, kind: type[StoppedError], name: str, error: ApiError | None = None, **values: object) -> StoppedError:
@@ -49,17 +49,21 @@ class Stops:
     def _tried(self) -> None:
         self._untried -= 1
 
-    def used_up(self, step: Step, tries: int) -> None:
-        """Take in that a request has had its last try; `step` is its last trouble."""
-        self._used_up, self._last, self._tries = self._used_up + 1, step, tries
+    def met(self, step: Step, tries: int, *, first: bool, last: bool) -> None:
+        """Take in that a request has met trouble, for the `first` time or at its `last` try."""
+        self._silent += first and step.word == "timeout"
+        self._used_up += last
+        self._last, self._tries = step, tries
 
     def hopeless(self) -> StoppedError | None:
         """Return what to raise if a request was used up and every other one has met trouble as well: the endpoint is down.
 
-        While one has not been tried there is hope: the first rows may well be the only bad ones.
+        While one has not been tried there is hope: the first rows may well be the only bad ones. But so many requests that were not
+        answered at all are enough: to wait for each of them as often as it may be repeated would take hours.
         """
         enough = AWAY_AT_FIRST if self._last.word in AWAY else HOPELESS
-        if not self._used_up or (self._untried and self._used_up < enough):
+        down = self._used_up >= enough or (self._used_up and not self._untried) or self._silent >= AWAY_AT_FIRST
+        if not down:
             return None
         return self.stop(EndpointError, "never_accepted", trouble=_trouble(self._last), tries=self._tries)
 
@@ -76,8 +80,9 @@ class Watch:
     def __init__(self, stops: Stops) -> None:
         self._stops, self._fresh = stops, True
 
-    def tried(self) -> None:
-        """Take in that it has been tried in vain, or has ended."""
-        if self._fresh:
-            self._fresh = False
+    def tried(self) -> bool:
+        """Take in that it has been tried in vain, or has ended; True the first time."""
+        first, self._fresh = self._fresh, False
+        if first:
             self._stops._tried()
+        return first

@@ -153,9 +153,7 @@ class Wire:
         if watch is not None and not self._gate.open:
             if delay is None and step.word == "connection" and not self._stood:
                 raise self._stops.stop(EndpointError, "unreachable", trouble=step.message, tries=repeats.tries)
-            watch.tried()
-            if delay is None:
-                self._stops.used_up(step, repeats.tries)
+            self._stops.met(step, repeats.tries, first=watch.tried(), last=delay is None)
             if error := self._stops.hopeless():
                 raise error
         return delay
