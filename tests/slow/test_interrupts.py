@@ -92,7 +92,8 @@ def test_a_run_that_is_ended_in_bad_weather(tmp_path, unbroken, weather, end):
             time.sleep(0.05)
         _, err = process.communicate(timeout=60)
         assert time.monotonic() - began < SOON
-        through = weather in ("the cache is being written", "replies trickle in") and process.returncode == 0
+        finished = b"80/80 cells" in err  # a signal may also meet a process that has nothing left to do but to go
+        through = weather in ("the cache is being written", "replies trickle in") and (process.returncode == 0 or finished)
         assert through or process.returncode == (-9 if end == "kill" else 3) or (end == "Ctrl-C twice" and process.returncode < 0), err
         assert b"Traceback" not in err
         done = hold_what_is_left(tmp_path)
