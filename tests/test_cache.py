@@ -2,11 +2,13 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from ragstone.cache import ReplyCache, cache_folder, key_of, open_cache, scope_of
+from ragstone import cache as cache_module
+from ragstone.cache import ReplyCache, cache_folder, key_of, open_cache, parts_of, scope_of
 from ragstone.cache_file import NAME, CacheFile, look
 from ragstone.config import Config
 from ragstone.errors import ConfigError
@@ -38,6 +40,51 @@ async def test_another_run_sees_a_value_soon_after_it_came(tmp_path):
             await asyncio.sleep(0.02)
     await one.close()
     await other.close()
+
+
+async def test_what_nobody_else_can_have_written_need_not_be_looked_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "LOOK", 0.0)
+    one = ReplyCache(tmp_path / "c", 100)
+    one.put(b"a", b"1")
+    assert not one.foreign
+    await one.close()
+    other, third = ReplyCache(tmp_path / "c", 100), ReplyCache(tmp_path / "d", 100)
+    assert other.foreign
+    assert not third.foreign
+    with closing(CacheFile(tmp_path / "d", 100)) as file:
+        file.write([(b"b", False, b"2")])
+    assert third.foreign
+    await other.close()
+    await third.close()
+
+
+async def test_a_write_waits_for_another_process_and_not_the_run(tmp_path):
+    cache = ReplyCache(tmp_path / "c", 100)
+    with closing(sqlite3.connect(tmp_path / "c" / NAME, isolation_level=None)) as busy:
+        busy.execute("BEGIN IMMEDIATE")
+        cache.put(b"a", b"1")
+        await asyncio.sleep(3 * cache_module.WAIT)
+        assert await cache.get([b"a"]) == {}
+        busy.execute("ROLLBACK")
+    async with asyncio.timeout(30):
+        while not await cache.get([b"a"]):
+            await asyncio.sleep(0.02)
+    await cache.close()
+
+
+async def test_a_long_run_carries_its_log_over_and_keeps_the_file_to_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "WAIT", 0.0)
+    cache, path = ReplyCache(tmp_path / "c", 4), tmp_path / "c" / NAME
+    for i in range(60):
+        cache.put(i.to_bytes(2, "big"), bytes(200_000))
+        await asyncio.sleep(0.01)
+    async with asyncio.timeout(30):
+        while look(tmp_path / "c").bytes > 5_000_000:
+            cache.put(b"more", bytes(200_000))
+            await asyncio.sleep(0.01)
+    assert path.stat().st_size > 1_000_000, "carried over before the end"
+    await cache.close()
+    assert look(tmp_path / "c").bytes <= 4_000_000
 
 
 async def test_a_read_counts_as_use(tmp_path):
@@ -116,6 +163,7 @@ def test_no_two_lists_of_parts_share_a_key():
     lists = [("a", "b"), ("ab",), ("", "ab"), ("ab", ""), (b"a", b"c"), ("b", "a"), ("问",), ("问", ""), ()]
     assert len({key_of(*parts) for parts in lists}) == len(lists)
     assert len(key_of("a")) == 16
+    assert [key_of(*parts[1:], after=parts_of(*parts[:1])) for parts in lists] == [key_of(*parts) for parts in lists]
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def test_the_least_recently_used_go_first(tmp_path):
     keys = [bytes([i]) for i in range(40)]
     for i, key in enumerate(keys):
         file.write([(key, False, value)], used={keys[0]: 2e9 + i} if i else {})
+        file.trim()
     held = file.read(keys)
     assert keys[0] in held, "used all the time"
     assert keys[-1] in held, "the newest"
@@ -183,6 +184,49 @@ def test_opening_waits_for_no_writer(file, monkeypatch):
     assert other.read([b"k"]) == {}
     other.close()
     file._db.execute("ROLLBACK")
+
+
+def test_a_write_that_would_have_to_wait_is_left_undone(file):
+    other = CacheFile(file.path.parent, LARGE)
+    other._db.execute("BEGIN IMMEDIATE")
+    assert not file.write_if_free([(b"k", False, b"1")], {})
+    other._db.execute("ROLLBACK")
+    assert file.write_if_free([(b"k", False, b"1")], {})
+    assert other.read([b"k"]) == {b"k": b"1"}
+    other.close()
+
+
+def test_trouble_that_no_waiting_mends_is_raised(file):
+    file._db.execute("DROP TABLE entries")
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        file.write_if_free([(b"k", False, b"1")], {})
+
+
+def test_a_file_holds_only_its_own_until_another_writes(file):
+    assert file.only_own()
+    file.write([(b"k", False, b"1")])
+    assert file.only_own()
+    other = CacheFile(file.path.parent, LARGE)
+    assert not other.only_own(), "something was there when it was opened"
+    other.tend()
+    assert file.only_own(), "nothing was written"
+    other.write([(b"o", False, b"2")])
+    assert not file.only_own()
+    file.write([(b"k", False, b"3")])
+    assert not file.only_own(), "once for all"
+    other.close()
+
+
+def test_what_is_tended_elsewhere_gathers_in_the_log_until_then(tmp_path):
+    folder = tmp_path / "cache"
+    file, other = CacheFile(folder, LARGE, tended=True), CacheFile(folder, LARGE)
+    for i in range(8):
+        file.write([(bytes([i]), False, bytes(1_000_000))])
+    before = file.path.stat().st_size
+    other.tend()
+    assert before < 1_000_000 < 8_000_000 < file.path.stat().st_size
+    file.close()
+    other.close()
 
 
 WRITER = """

@@ -1,7 +1,8 @@
-"""The reply cache as a run uses it: reads gathered into one statement a turn of the loop, writes on a thread of their own.
+"""The reply cache as a run uses it: reads gathered into one statement a turn of the loop, writes gathered for a moment.
 
-A look-up takes microseconds and waits for nobody, so handing it to a thread would cost many times what it takes. Writing
-waits for other processes and for the disk. A cache that fails is left alone for the rest of the run, which goes on without it.
+Both take microseconds an entry and wait for nobody, so handing them to a thread would cost many times what they take; a write
+that would have to wait for another process is put off. What waits for the disk has a thread and a connection of its own.
+A cache that fails is left alone for the rest of the run, which goes on without it.
 """
 
 import asyncio
@@ -16,14 +17,18 @@ from typing import Any
 
 import orjson
 
-from ragstone.cache_file import CacheFile, Entry
+from ragstone.cache_file import MB, CacheFile, Entry
 from ragstone.config import Config
 from ragstone.errors import ConfigError
 from ragstone.judge.base import Identity
 from ragstone.text import say, screen_language
 
-WAIT = 0.1
+WAIT = 0.25
 """Seconds an entry waits for company before it is written."""
+LOOK = 0.05
+"""Seconds for which it is believed that nobody else has written."""
+UNTENDED_MB = 8
+"""Megabytes that are written before the log is carried over into the file."""
 
 
 class ReplyCache:
@@ -34,19 +39,31 @@ class ReplyCache:
 
         Raises sqlite3.Error or OSError if it cannot be opened.
         """
-        self._reader, self._on_trouble = CacheFile(folder, most_mb), on_trouble
+        self._file, self._on_trouble = CacheFile(folder, most_mb, tended=True), on_trouble
         try:
-            self._writer = CacheFile(folder, most_mb)
+            self._aside = CacheFile(folder, most_mb)
         except BaseException:
-            self._reader.close()
+            self._file.close()
             raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragstone-cache")
         self._failed = self._closing = False
         self._wanted: list[tuple[Sequence[bytes], asyncio.Future[dict[bytes, bytes]]]] = []
         self._fresh: list[Entry] = []
         self._used: dict[bytes, float] = {}
-        self._writing: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._untended, self._most_untended = 0, min(UNTENDED_MB, most_mb / 20) * MB
+        self._tending: asyncio.Future[None] | None = None
+        self._own, self._looked = False, 0.0
+
+    @property
+    def foreign(self) -> bool:
+        """True if the file may hold something that this run has not put there."""
+        if not self._failed and (now := time.monotonic()) - self._looked > LOOK:
+            try:
+                self._own, self._looked = self._file.only_own(), now
+            except sqlite3.Error as bad:
+                self._give_up(bad)
+        return not self._failed and not self._own
 
     async def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of those keys that are held; {} once the cache has failed."""
@@ -70,12 +87,12 @@ class ReplyCache:
         self._closing = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._writing is not None:
-            await self._writing
+        if self._tending is not None:
+            await self._tending
         if not self._failed:
-            await self._aside(partial(self._writer.write, self._fresh, self._used), self._writer.trim)
+            await self._on_thread(partial(self._aside.write, self._fresh, self._used), self._aside.trim)
         self._thread.shutdown()
-        for file in (self._reader, self._writer):
+        for file in (self._file, self._aside):
             file.close()
 
     def _read(self) -> None:
@@ -84,7 +101,7 @@ class ReplyCache:
         found: dict[bytes, bytes] = {}
         try:
             if not self._failed:
-                found = self._reader.read([key for keys, _ in wanted for key in keys])
+                found = self._file.read([key for keys, _ in wanted for key in keys])
         except sqlite3.Error as bad:
             self._give_up(bad)
         for keys, future in wanted:
@@ -95,23 +112,33 @@ class ReplyCache:
             self._write_soon()
 
     def _write_soon(self) -> None:
-        if self._timer is None and self._writing is None and not self._closing:
+        if self._timer is None and not self._closing:
             self._timer = asyncio.get_running_loop().call_later(WAIT, self._write)
 
     def _write(self) -> None:
-        """Hand what has gathered to the thread, and once more what gathers meanwhile."""
+        """Write what has gathered, or put it off if another process is writing."""
         self._timer = None
-        fresh, self._fresh = self._fresh, []
-        used, self._used = self._used, {}
-        self._writing = asyncio.ensure_future(self._aside(partial(self._writer.write, fresh, used)))
-        self._writing.add_done_callback(self._written)
+        if self._failed:
+            return
+        try:
+            written = self._file.write_if_free(self._fresh, self._used)
+        except (sqlite3.Error, OSError) as bad:
+            self._give_up(bad)
+        else:
+            self._written() if written else self._write_soon()
 
-    def _written(self, _: object) -> None:
-        self._writing = None
-        if (self._fresh or self._used) and not self._failed:
-            self._write_soon()
+    def _written(self) -> None:
+        self._untended += sum(len(value) for _, _, value in self._fresh)
+        self._fresh, self._used = [], {}
+        if self._untended > self._most_untended and self._tending is None:
+            self._untended = 0
+            self._tending = asyncio.ensure_future(self._on_thread(self._aside.tend))
+            self._tending.add_done_callback(self._tended)
 
-    async def _aside(self, *actions: Callable[[], None]) -> None:
+    def _tended(self, _: object) -> None:
+        self._tending = None
+
+    async def _on_thread(self, *actions: Callable[[], None]) -> None:
         """Run actions on the cache's own thread, until one fails."""
         try:
             for action in actions:
@@ -122,7 +149,7 @@ class ReplyCache:
     def _give_up(self, bad: Exception) -> None:
         if not self._failed:
             self._failed = True
-            self._on_trouble(say("cache.failed", screen_language(), path=self._reader.path.parent, problem=bad))
+            self._on_trouble(say("cache.failed", screen_language(), path=self._file.path.parent, problem=bad))
 
 
 def open_cache(config: Config, tell: Callable[[str], None]) -> ReplyCache | None:
@@ -159,13 +186,21 @@ def cache_folder(config: Config) -> Path:
     return user_cache_path("ragstone", appauthor=False)
 
 
-def key_of(*parts: str | bytes) -> bytes:
-    """Return the key of some parts, in which no two different lists of parts are alike."""
-    digest = hashlib.sha256()
+def key_of(*parts: str | bytes, after: "hashlib._Hash | None" = None) -> bytes:
+    """Return the key of some parts, in which no two different lists of parts are alike; `after`: those of `parts_of` first."""
+    return _with(hashlib.sha256() if after is None else after.copy(), parts).digest()[:16]
+
+
+def parts_of(*parts: str | bytes) -> "hashlib._Hash":
+    """Return what many keys begin with, so that it is hashed once."""
+    return _with(hashlib.sha256(), parts)
+
+
+def _with(digest: "hashlib._Hash", parts: Sequence[str | bytes]) -> "hashlib._Hash":
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(raw).to_bytes(8, "big") + raw)
-    return digest.digest()[:16]
+    return digest
 
 
 def scope_of(who: Identity, requested: Any) -> bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragstone.cache import ReplyCache, key_of, scope_of
+from ragstone.cache import ReplyCache, key_of, parts_of, scope_of
 from ragstone.judge.base import LOGPROBS, NOT_SENT, Identity, Judge, RawReply
 from ragstone.questions.confidence import known
 from ragstone.text import say, screen_language
@@ -64,6 +64,8 @@ class CachedReplies:
 
     async def recall(self, question: Question) -> RawReply | None:
         """Return the reply of an earlier run, None if there is none."""
+        if not self._cache.foreign:
+            return None
         key = self._key(question)
         if (held := _held((await self._cache.get([key])).get(key))) is None:
             return None
@@ -110,7 +112,7 @@ class CachedEmbedder:
     def __init__(self, cache: ReplyCache, embedder: Embedder) -> None:
         """Look up before asking `embedder`, which must say what it was asked for."""
         self._cache, self._embedder = cache, embedder
-        self._scope = scope_of(embedder.identity, _requested(embedder))
+        self._beginning = parts_of(scope_of(embedder.identity, _requested(embedder)), b"vector")
         self._size: int | None = None
         """Length of the vectors the embedder gives now."""
         self._outgrown: int | None = None
@@ -141,7 +143,7 @@ class CachedEmbedder:
         Held vectors of another length than the fresh ones come from a model that was changed under its name: all are asked
         anew, and once the new length is known none of the old ones is used any more.
         """
-        keys = [key_of(self._scope, b"vector", text) for text in texts]
+        keys = [key_of(text, after=self._beginning) for text in texts]
         held = (await self._cache.get(keys)).items()
         found = {key: vector for key, value in held if (vector := _vector(value)) is not None and self._fits(vector)}
         vectors = await self._embed(texts, keys, found)

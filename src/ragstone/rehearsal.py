@@ -264,6 +264,8 @@ class _PretendingEmbedder:
 class _Peek:
     """A reply cache that takes nothing in."""
 
+    foreign = True
+
     def __init__(self, folder: Path) -> None:
         self._file = CacheFile(folder, float("inf"))
         self.close = self._file.close
