@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone import store
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.store import SCORES, Appender, read_lines, read_manifest, rewrite_scores, write_atomically, write_manifest
 
@@ -97,6 +98,19 @@ def test_a_failed_atomic_write_leaves_the_old_file_and_no_draft(tmp_path: Path) 
         write_atomically(path, lines())  # type: ignore[arg-type]
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_file_that_was_removed_is_noticed_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Appender(tmp_path / "f.jsonl")
+    file.append({"n": 1})
+    file.check()
+    file.path.unlink()
+    with pytest.raises(StoppedError, match=r"f\.jsonl"):
+        file.check()
+    monkeypatch.setattr(store, "LOOK", 0.0)
+    with pytest.raises(StoppedError, match=r"f\.jsonl"):
+        file.append({"n": 2})
+    file.close()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

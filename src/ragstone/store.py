@@ -5,6 +5,7 @@ manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -17,6 +18,8 @@ from ragstone.errors import RunFolderError, StoppedError
 from ragstone.stored import Check, manifest_problem, score_problem
 from ragstone.text import say, screen_language
 
+LOOK = 0.05
+"""Seconds for which it is believed that a file still stands in its folder."""
 SCORES, REPLIES, SAMPLES, MANIFEST, LOCK = "scores.jsonl", "replies.jsonl", "samples.jsonl", "manifest.json", ".lock"
 
 
@@ -89,6 +92,7 @@ class Appender:
     """A file that only grows by whole lines, each handed to the system at once; a torn end is cut off on opening."""
 
     _reader: IO[bytes] | None = None
+    _looked = 0.0
 
     def __init__(self, path: Path) -> None:
         """Open for appending; what a killed process left behind the last line break is removed."""
@@ -103,8 +107,9 @@ class Appender:
         """Write one row as a line and return its offset. Raises StoppedError when the disk does not take it."""
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
         offset, written = self.size, 0
-        if not os.fstat(self._fd).st_nlink:  # writing would go on without an error, to a file nobody can find again
-            raise StoppedError(say("store.file_gone", screen_language(), path=self.path))
+        if (now := time.monotonic()) - self._looked > LOOK:
+            self._looked = now
+            self.check()
         try:
             while written < len(line):
                 written += os.write(self._fd, line[written:])
@@ -114,6 +119,11 @@ class Appender:
             raise StoppedError(say("store.cannot_write", screen_language(), path=self.path, problem=bad.strerror)) from bad
         self.size += written
         return offset
+
+    def check(self) -> None:
+        """Raise StoppedError if the file was removed: writing goes on without an error then, to a file nobody can find again."""
+        if self._fd >= 0 and not os.fstat(self._fd).st_nlink:
+            raise StoppedError(say("store.file_gone", screen_language(), path=self.path))
 
     def row_at(self, offset: int) -> dict[str, Any]:
         """Return the row that starts at `offset`."""
