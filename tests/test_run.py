@@ -9,13 +9,14 @@ from support.needs import sample
 
 from ragstone import progress
 from ragstone.judge.base import Identity, RawReply
+from ragstone.lost import Work
 from ragstone.metrics.faithfulness import Faithfulness
 from ragstone.plans import separate
 from ragstone.plans.base import Case
 from ragstone.progress import Counts, Progress
 from ragstone.questions import split_claims
 from ragstone.questions.base import Question, Reading, ask
-from ragstone.run import Driver, Work, partial, together
+from ragstone.run import Driver, partial
 from ragstone.types import Score
 
 
@@ -176,33 +177,6 @@ async def test_a_listener_that_fails_between_cells_ends_the_run(monkeypatch: pyt
 
     with pytest.raises(KeyError):
         await drive(Silent(), "甲", on_progress=fail)
-
-
-async def test_the_first_failure_stops_the_others_and_is_raised_as_it_is() -> None:
-    stopped = []
-
-    async def waits() -> None:
-        try:
-            await asyncio.sleep(10)
-        finally:
-            stopped.append(True)
-
-    async def fails() -> None:
-        await asyncio.sleep(0)
-        raise KeyError("as it is")
-
-    with pytest.raises(KeyError, match="as it is"):
-        await together([waits(), fails(), waits()])
-    assert stopped == [True, True]
-
-
-async def test_results_come_in_the_order_given() -> None:
-    async def later(n: int) -> int:
-        await asyncio.sleep(0.001 * (3 - n))
-        return n
-
-    assert await together([later(n) for n in range(3)]) == [0, 1, 2]
-    assert await together([later(0)]) == [0]
 
 
 async def test_a_stopped_run_leaves_no_task_behind() -> None:

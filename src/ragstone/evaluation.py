@@ -16,6 +16,7 @@ from ragstone.embed.base import Embedder
 from ragstone.errors import ConfigError, RagstoneError, StoppedError
 from ragstone.folder import set_aside
 from ragstone.judge.base import Identity, Judge
+from ragstone.lost import Lost
 from ragstone.manifest import Setup
 from ragstone.metrics import PRESETS, available, parse, split_names
 from ragstone.metrics.base import Metric
@@ -135,7 +136,8 @@ async def evaluate_source(
             session.take(source)
             for notice in session.notices:
                 tell(notice)
-            driver = Driver(setup.plan, recalled.replies or judge, recalled.embedder, session, session.counts, recalled.replies)
+            asked = recalled.replies or judge
+            driver = Driver(setup.plan, asked, recalled.embedder, session, session.counts, recalled.replies, lost=Lost())
             due = work(session, metrics, cases(config))
             cells = source.count * len(metrics) * session.repeats - session.standing(metrics)
             if not cells:

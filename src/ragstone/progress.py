@@ -111,6 +111,11 @@ class Counts:
         self.assign(UNASSIGNED, rest)
 
     @property
+    def troubles(self) -> int:
+        """Repeats and bad replies."""
+        return self.retries + self.bad_replies
+
+    @property
     def tokens(self) -> dict[str, Any]:
         """What the manifest holds under `tokens`."""
         totals = {"prompt": self.prompt_tokens, "completion": self.completion_tokens, "cached": self.cached_tokens}
@@ -171,6 +176,12 @@ class Meter:
         self.done += 1
         self.free += not self.answered()
         self.failed += score.status == "failed"
+        self.tell()
+
+    def take_back(self, failed: int) -> None:
+        """So many failed cells get another try and are not done yet."""
+        self.done -= failed
+        self.failed -= failed
         self.tell()
 
     def tell(self) -> None:

@@ -20,11 +20,12 @@ from ragstone.evaluation import cases, setup_of
 from ragstone.judge.base import NOBODY, Identity, Judge
 from ragstone.judge.pretending import PretendingJudge
 from ragstone.judge.select import judge_url, make_judge
+from ragstone.lost import Work
 from ragstone.metrics.base import Metric
 from ragstone.past import Past
 from ragstone.prices import Prices
 from ragstone.progress import Counts, Progress, Spent
-from ragstone.run import Driver, Work
+from ragstone.run import Driver
 from ragstone.samples import SampleSource
 from ragstone.session import work
 from ragstone.types import Language

@@ -16,12 +16,13 @@ from ragstone.compact import ABSENT, Cell, LastLines, PerCell
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.folder import FolderLock
 from ragstone.judge.base import Identity, RawReply
+from ragstone.lost import Work
 from ragstone.metrics import parse
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
 from ragstone.questions.base import Question
 from ragstone.results import existing
-from ragstone.run import Driver, Work
+from ragstone.run import Driver
 from ragstone.samples import clip
 from ragstone.store import REPLIES, SAMPLES, SCORES, cell_of, load_row, opened, read_manifest, read_rows, write_atomically
 from ragstone.stored import reply_problem, sample_problem, score_problem

@@ -2,18 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from ragstone.embed.base import Embedder
 from ragstone.judge.base import Judge, RawReply
+from ragstone.lost import Lost, Work
 from ragstone.metrics.base import Metric
 from ragstone.metrics.needs import Need
 from ragstone.plans.base import Case, Plan
 from ragstone.progress import Counts, Meter, Progress, Spent
 from ragstone.questions.base import TOO_MUCH, Failed, Question, Reading, Reply
 from ragstone.questions.confidence import with_confidence
+from ragstone.together import fulfil, together
 from ragstone.types import Score
 
 
@@ -48,12 +50,8 @@ class Recalled(Protocol):
 UNPAID = "budget"
 """Why a question was not asked: there was nothing left to pay it with."""
 
-T = TypeVar("T")
-
 Used = dict[str, str | None]
 """Keys of the questions something rested on; with the kind of those that did not fit and were asked in parts."""
-Work = tuple[Case, Sequence[Metric], dict[str, Any]]
-"""A case, the metrics due on it, and what `detail.clipped` says of it."""
 
 
 @dataclass(slots=True)
@@ -75,6 +73,10 @@ class Driver:
     """Questions on their way to the judge; the others go to the embedder."""
     unpaid: int = 0
     """Cells that failed because there was nothing left to pay their requests with."""
+    lost: Lost | None = None
+    """Where lost cells get one more try, None = nowhere."""
+    again: bool = False
+    """True while cells that were lost get one more try: then no failed reply is taken from what is held."""
 
     async def run(self, work: Iterable[Work], *, workers: int, total: int, on_progress: Callable[[Progress], None] | None = None) -> None:
         """Run all work, `workers` cases at a time, in the order given. Raises StoppedError when the run must stop.
@@ -93,6 +95,11 @@ class Driver:
     async def _workers(self, source: Iterator[Work], meter: Meter, workers: int) -> None:
         try:
             await together([self._worker(source, meter) for _ in range(workers)])
+            if self.lost is not None and (lost := self.lost.worth_another_try(self.counts.troubles - meter.before.troubles)):
+                self.again = True
+                meter.take_back(sum(len(metrics) for _, metrics, _ in lost))
+                source = iter(lost)
+                await together([self._worker(source, meter) for _ in range(workers)])
         finally:
             meter.over.set()
 
@@ -121,13 +128,15 @@ class Driver:
         score = score.model_copy(update={"repeat": desk.case.repeat, "questions": tuple(keys), "detail": detail})
         self.records.keep_score(score)
         self.unpaid += score.reason == UNPAID
+        if self.lost is not None:
+            self.lost.note(desk.case, metric, clipped, score)
         meter.tick(score)
 
     async def ask(self, question: Question, paid: dict[str, Spent]) -> Reply:
         """Answer one question: from what the run holds, from an equal question on its way, or by asking; `paid` hears what it took."""
         if (asked := self.asking.get(question.key)) is not None:
             return await asyncio.shield(asked)  # a case that ends must not take the reply from the others
-        if (line := self.records.held(question)) is not None:
+        if (line := self.records.held(question)) is not None and not (self.again and line.get("error")):
             return _stored(question, line)
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.asking[question.key] = reply
@@ -231,38 +240,6 @@ class _Desk:
     async def _meet(self, need: Need) -> tuple[Any | Failed, Used]:
         keys: Used = {}
         return await self.drive(self.driver.plan.resolve(need, self.case), keys), keys
-
-
-async def fulfil(promise: asyncio.Future[T], work: Coroutine[Any, Any, T]) -> T:
-    """Do the work and hand its outcome to all who wait for the promise: no task is needed, the first who asks does it."""
-    try:
-        result = await work
-    except BaseException as bad:
-        if not promise.done():
-            promise.set_exception(bad) if isinstance(bad, Exception) else promise.cancel()
-        _ = promise.cancelled() or promise.exception()  # it is raised here, whether anybody waits or not
-        raise
-    if not promise.done():
-        promise.set_result(result)
-    return result
-
-
-async def together(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-    """Await all; the first failure cancels the others, waits for their end, and is raised as it is."""
-    if len(calls) == 1:
-        return [await calls[0]]
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in tasks:
-            if task.done() and not task.cancelled():
-                task.result()
-        return [task.result() for task in tasks]
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
 
 
 def reply_line(question: Question, raw: RawReply, reading: Reading) -> dict[str, Any]:

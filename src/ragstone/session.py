@@ -14,12 +14,12 @@ from ragstone import manifest as manifests
 from ragstone.compact import LastLines, PerCell
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.folder import FolderLock, check_folder, create, unanswered
+from ragstone.lost import Work
 from ragstone.manifest import Setup
 from ragstone.metrics.base import Metric
 from ragstone.prices import Prices
 from ragstone.progress import Counts
 from ragstone.questions.base import Question
-from ragstone.run import Work
 from ragstone.store import (
     REPLIES,
     SAMPLES,
