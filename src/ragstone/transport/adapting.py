@@ -4,6 +4,8 @@ SMALLEST = 16
 """Fewest outcomes on which a decision rests."""
 GROW, BAD, CUT = 0.125, 0.25, 0.5
 """Refused share of a window up to which the limit may grow; above which it is halved if that helps; above which in any case."""
+AFTER_CUT, BY_LOT = 2, 4
+"""So many times longer are the window after a cut, and those of refusals drawn by lot."""
 HELPED = 0.6
 """A cut has helped if the refused share falls to less than this share of what it was."""
 MOST_PATIENCE = 64
@@ -13,9 +15,10 @@ class Adapting:
     """A limit between 1 and `most` that follows what an endpoint refuses for being asked too much.
 
     Outcomes are counted in windows of `max(16, limit)`. More than half refused halves the limit as soon as that is certain, more
-    than a quarter at the end of the window; at most an eighth lets it grow; what lies in between takes one away when it lasts. Where
-    up to a half is refused and halving has not helped, the refusals are drawn by lot: the limit goes back to what it was and
-    stays until a window is good or worse. Below the limit at which trouble was last seen half of the way to it is taken a
+    than a quarter at the end of the window; what lies between that and an eighth takes a quarter of it away when it lasts; at
+    most an eighth lets it grow. Where up to a half is refused and a cut has not helped (seen in a window of twice the length),
+    the refusals are drawn by lot: the limit goes back to what it was, and windows of four times the length decide whether it
+    doubles, up to `most`, or falls. Below the limit at which trouble was last seen half of the way to it is taken a
     window; from there on one more is tried after `patience` good windows, twice as many after each such try that went wrong: an
     endpoint with a hard limit refuses little. (Additive increase, multiplicative decrease after Chiu and Jain, 1989, with
     a memory of where the last trouble was.)
@@ -35,11 +38,16 @@ class Adapting:
         """The limit before the last cut and the share refused there, while the first window after the cut is not over."""
         self._by_lot = False
 
+    @property
+    def _window(self) -> int:
+        """Outcomes a decision rests on: more where chance may have its hand in it."""
+        return max(SMALLEST, self.limit) * (BY_LOT if self._by_lot else AFTER_CUT if self._before else 1)
+
     def note(self, epoch: int, refused: bool) -> bool:
         """Count how a request sent in `epoch` ended. Returns True if the limit was cut, or would have been were it not 1."""
         if epoch != self.epoch:
             return False
-        size = max(SMALLEST, self.limit)
+        size = self._window
         self._seen += 1
         self._refused += refused
         if self._refused > size * CUT:
@@ -55,23 +63,19 @@ class Adapting:
         if share <= GROW:
             self._by_lot = False
             self._grow()
-        elif share > BAD and before is not None and share >= HELPED * before[1]:
+        elif before is not None and share >= HELPED * before[1]:
             self._by_lot = True
             self._change(before[0])
-        elif share > BAD and not self._by_lot:
+        elif self._by_lot:
+            self._change(min(self.most, 2 * self.limit))
+        elif share > BAD or self._doubt:
             limit = self.limit
-            self._retreat(max(1, limit // 2))
+            self._retreat(max(1, limit // 2 if share > BAD else limit - max(1, limit // 4)))
             self._before = (limit, share)
             return True
-        elif not self._by_lot:
-            self._hesitate()
-        return False
-
-    def _hesitate(self) -> None:
-        if self._doubt:
-            self._retreat(max(1, self.limit - 1))
         else:
             self._doubt, self._good = True, 0
+        return False
 
     def _retreat(self, limit: int) -> None:
         if self.limit >= self._trouble:
