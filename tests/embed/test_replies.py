@@ -119,3 +119,25 @@ def test_base64_is_told_from_numbers(given: list[Any], told: bool) -> None:
 @pytest.mark.parametrize("data", [{}, {"data": None}, {"data": "x"}, {"data": [None, 3]}])
 def test_a_body_without_rows_has_no_vectors(data: dict[str, Any]) -> None:
     assert read_vectors(data, 2) == ["embedding_missing"] * 2
+
+
+_NUMBERS = st.one_of(
+    st.floats(width=32, allow_nan=False),
+    st.floats(allow_nan=True),
+    st.integers(-(10**40), 10**40),
+    st.booleans(),
+    st.sampled_from([0.0, 1e-30, 1e-60, 3e38, "0.5", None]),
+)
+
+
+@given(st.integers(0, 3).flatmap(lambda size: st.lists(st.lists(_NUMBERS, min_size=size, max_size=size), min_size=1, max_size=3)))
+def test_vectors_read_together_are_those_read_one_by_one(given: list[list[Any]]) -> None:
+    together = read_vectors({"data": [{"embedding": numbers} for numbers in given]}, len(given))
+    for one, other in zip(together, map(read_vector, given), strict=True):
+        if isinstance(one, str) or isinstance(other, str):
+            assert isinstance(one, str)
+            assert one == other
+        else:
+            assert one.dtype == other.dtype == np.float32
+            assert one.tobytes() == other.tobytes()
+            assert not one.flags.writeable

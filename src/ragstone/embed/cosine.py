@@ -1,7 +1,7 @@
 """The cosine of one text with others, as it is stored."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -19,12 +19,12 @@ def unusable(vectors: "Sequence[Vector | str]") -> str | None:
 
     if (word := next((v for v in vectors if isinstance(v, str)), None)) is not None:
         return word
-    given = [np.asarray(v, dtype=np.float64) for v in vectors]
+    given = _doubles(vectors)
     if any(v.ndim != 1 or not v.size for v in given):
         return "embedding_missing"
     with np.errstate(over="ignore"):
-        squares: Sequence[float] = [v.dot(v) for v in given]
-    if not all(square < np.inf for square in squares):  # false of NaN, too
+        squares = [float(v.dot(v)) for v in given]
+    if not all(square < math.inf for square in squares):  # false of NaN, too
         return "embedding_missing"
     if not all(squares):
         return "embedding_zero"
@@ -36,12 +36,16 @@ def cosines(vectors: "Sequence[Vector | str]") -> str:
 
     Vectors are float32; sums are taken in float64 so that the order of a batch leaves no trace.
     """
-    import numpy as np
-
-    first, *others = (np.asarray(v, dtype=np.float64) for v in vectors)
+    first, *others = _doubles(vectors)
     length = _length(first)
     values = [round(min(1.0, max(-1.0, float(first.dot(v)) / (length * _length(v)))), 6) for v in others]
     return orjson.dumps({"cosines": values}).decode()
+
+
+def _doubles(vectors: Iterable[Any]) -> list[Any]:
+    import numpy as np
+
+    return [v.astype(np.float64) if type(v) is np.ndarray else np.asarray(v, dtype=np.float64) for v in vectors]
 
 
 def _length(vector: Any) -> float:

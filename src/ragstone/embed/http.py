@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragstone.embed.awaited import Asked, all_of
 from ragstone.embed.batch import Batch
 from ragstone.embed.course import Course
 from ragstone.embed.taught import Taught
@@ -107,7 +108,7 @@ class HttpEmbedder:
         self.purse = purse
         self._wait, self._retries = wait, retries
         self._kept: OrderedDict[str, Vector] = OrderedDict()
-        self._asked: dict[str, asyncio.Future[Vector | str | Exception]] = {}
+        self._asked: dict[str, Asked] = {}
         self._waiting: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -138,9 +139,9 @@ class HttpEmbedder:
     async def embed(self, texts: Sequence[str]) -> list[Vector | str]:
         """Return one vector a text, in order, or in its place the word why there is none."""
         found = [self._find(text) for text in texts]
-        if pending := {f for f in found if isinstance(f, asyncio.Future)}:
-            await asyncio.wait(pending)  # not gather: a caller that gives up must not take the vectors from the others
-        return [_settled(f.result() if isinstance(f, asyncio.Future) else f) for f in found]
+        if pending := {f for f in found if isinstance(f, Asked)}:
+            await all_of(pending)
+        return [_settled(f.outcome if isinstance(f, Asked) else f) for f in found]
 
     def expect(self, requests: int, tell: Callable[[str], None]) -> None:
         """Allow the repeats that fit so many requests; `tell` is called once when they are used up."""
@@ -161,18 +162,18 @@ class HttpEmbedder:
         await self._wire.close()
 
     # ------------------------------------------------------------------ collecting
-    def _find(self, text: str) -> Vector | str | asyncio.Future[Vector | str | Exception]:
+    def _find(self, text: str) -> Vector | str | Asked:
         if not text.strip():
             return "embedding_zero"
         if (vector := self._kept.get(text)) is not None:
             self._kept.move_to_end(text)
             return vector
-        future = self._asked.get(text)
-        if future is None:
-            future = self._asked[text] = asyncio.get_running_loop().create_future()
+        asked = self._asked.get(text)
+        if asked is None:
+            asked = self._asked[text] = Asked()
             self._waiting.append(text)
             self._arrange()
-        return future
+        return asked
 
     def _arrange(self) -> None:
         """Send full batches now, the rest a moment later."""
@@ -206,9 +207,7 @@ class HttpEmbedder:
                 self._settle(text, outcome)
 
     def _settle(self, text: str, outcome: Vector | str | Exception) -> None:
-        future = self._asked.pop(text)
-        if not future.done():
-            future.set_result(outcome)
+        self._asked.pop(text).settle(outcome)
         if not isinstance(outcome, str | Exception):
             self._kept[text] = outcome
             if len(self._kept) > KEPT:

@@ -2,6 +2,8 @@
 
 import base64
 import binascii
+import math
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ def shows_vectors(data: dict[str, Any]) -> bool:
 def read_vectors(data: dict[str, Any], count: int) -> "list[Vector | str]":
     """Return `count` outcomes in the order of the texts asked: a float32 vector, `embedding_missing` or `embedding_zero`."""
     outcomes: list[Vector | str] = ["embedding_missing"] * count
-    placed = _placed(_rows(data), count)
+    placed = _placed(_rows(_given(data)), count)
     given = [row.get("embedding") for _, row in placed]
     for (place, _), vector in zip(placed, _block(given) or map(read_vector, given), strict=True):
         outcomes[place] = vector
@@ -27,31 +29,32 @@ def read_vectors(data: dict[str, Any], count: int) -> "list[Vector | str]":
 
 def _block(given: list[Any]) -> "list[Vector] | None":
     """All vectors in one go where each is plain and sound, which takes a third of the time; else None."""
-    if not all(isinstance(numbers, list) for numbers in given):
+    size = len(given[0]) if given and isinstance(given[0], list) else 0
+    if not size or not all(isinstance(numbers, list) and len(numbers) == size for numbers in given):
         return None
     try:
-        with np.errstate(over="ignore"):
-            block = np.array(given, dtype=np.float32)
-    except (ValueError, TypeError, OverflowError):
+        raw = b"".join([struct.pack(f"{size}f", *numbers) for numbers in given])
+    except (struct.error, OverflowError):
         return None
-    if block.ndim != 2 or not block.size or not np.isfinite(block).all() or not block.any(axis=1).all():
-        return None
-    block.flags.writeable = False
-    return list(block)
+    block = np.frombuffer(raw, dtype=np.float32).reshape(-1, size)
+    squares: list[float] = np.einsum("ij,ij->i", block, block).tolist()
+    return list(block) if all(0 < square < math.inf for square in squares) else None
 
 
 def sends_base64(data: dict[str, Any]) -> bool:
     """Return whether the vectors came as base64 texts."""
-    return any(isinstance(row.get("embedding"), str) for row in _rows(data)[:1])
+    return any(isinstance(row.get("embedding"), str) for row in _rows(_given(data)[:1]))
 
 
-def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+def _given(data: dict[str, Any]) -> list[Any]:
     given = data.get("data")
     if given is None:
         given = data.get("embeddings")
         given = given.get("float") if isinstance(given, dict) else given
-    if not isinstance(given, list):
-        return []
+    return given if isinstance(given, list) else []
+
+
+def _rows(given: list[Any]) -> list[dict[str, Any]]:
     return [row if isinstance(row, dict) else {"embedding": row} for row in given]
 
 
@@ -74,11 +77,13 @@ def _placed(rows: list[dict[str, Any]], count: int) -> list[tuple[int, dict[str,
 
 
 def _index(given: Any) -> int | None:
+    if type(given) is int:
+        return given
     if isinstance(given, str) and given.isascii() and given.isdigit():
         return int(given[:9])
     if isinstance(given, float) and given.is_integer():
         return int(given)
-    return given if isinstance(given, int) and not isinstance(given, bool) else None
+    return None
 
 
 def read_vector(given: Any) -> "Vector | str":
