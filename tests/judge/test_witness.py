@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.asking import KIND
 
 from ragstone.judge.replies import Completion
-from ragstone.judge.witness import Witness, counted_tokens
+from ragstone.judge.witness import _THINKS, Witness, _may_think, counted_tokens
 from ragstone.questions.base import Question, ask
 from ragstone.tokens import estimate, estimate_bytes
 
@@ -162,3 +164,15 @@ def test_few_fingerprints_are_kept_and_all_names_are_scrubbed() -> None:
         seen.hear({"model": f"m-{n} secret", "system_fingerprint": f"fp_{n} secret"}, lambda text: text.replace("secret", "…"))
     assert seen.fingerprints == [f"fp_{n} …" for n in range(5)]
     assert (len(seen.models), seen.models[0]) == (20, "m-0 …")
+
+
+@given(st.text(st.sampled_from(["<", "/", "◁", "▷", "[", "]", "t", "T", "h", "H", "I", "i", "n", "K", "k", "想", "\u212a"]), max_size=12))
+def test_no_text_that_shows_thoughts_is_passed_over(said: str) -> None:
+    shows = "hink" in said.lower() and _THINKS.search(said)
+    assert not shows or _may_think(said)
+
+
+@pytest.mark.parametrize("said", ["<think>", "x </THINK>", "◁think▷", "[Think]", "[tHIN\u212a]"])
+def test_thoughts_are_seen_in_any_case(said: str) -> None:
+    assert _may_think(said)
+    assert _THINKS.search(said)

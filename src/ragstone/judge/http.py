@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from operator import is_not
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -120,7 +121,7 @@ class HttpJudge:
         """Model, address, the parameters in effect now, and who answered; the same record until something of it changes."""
         seen, dialect = self._desk.witness, self._desk.dialect
         state = (dialect.shape, dialect.largest, seen.models, seen.fingerprints)
-        if self._state is None or any(now is not before for now, before in zip(state, self._state, strict=True)):
+        if self._state is None or any(map(is_not, state, self._state)):
             self._state = state
             seen_of_it: dict[str, Any] = {"answered_by": seen.models or None, "fingerprints": seen.fingerprints or None}
             self._identity = Identity(self._endpoint.model, self._endpoint.url, dialect.effective, **seen_of_it)

@@ -13,6 +13,8 @@ _BLOCKED = frozenset(
 )
 _BROKEN = frozenset({"network_error", "insufficient_system_resource", "error", "abort", "aborted", "internal_error", "timeout"})
 _THOUGHT = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_PROMPT, _COMPLETION = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
+_UNTOLD = {"prompt_tokens": None, "completion_tokens": None, "cached_tokens": None}
 _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Where a message keeps what the model thought; the first that holds something is taken, the same may stand in several."""
@@ -65,8 +67,9 @@ def _thoughts(message: dict[str, Any]) -> str:
         if (held := message.get(name)) and (thought := _thought(held)):
             return thought
     parts = message.get("content")
-    thoughts = [part for part in parts if isinstance(part, dict) and part.get("type") in _THOUGHT] if isinstance(parts, list) else []
-    return _thought(thoughts)
+    if not isinstance(parts, list):
+        return ""
+    return _thought([part for part in parts if isinstance(part, dict) and part.get("type") in _THOUGHT])
 
 
 def _thought(held: Any) -> str:
@@ -79,14 +82,17 @@ def _thought(held: Any) -> str:
 
 
 def _ending(finish: Any, message: dict[str, Any], text: str) -> str | None:
+    said = bool(text.strip())
+    if finish == "stop" and said:
+        return None
     reason = finish.lower() if isinstance(finish, str) else ""
     if reason in _CUT:
         return "truncated"
-    if reason in _BLOCKED or (message.get("refusal") and not text.strip()):
+    if reason in _BLOCKED or (message.get("refusal") and not said):
         return "blocked"
     if reason in _BROKEN:
         return "server_error"
-    return None if text.strip() else "empty_reply"
+    return None if said else "empty_reply"
 
 
 def _text(content: Any) -> str:
@@ -113,13 +119,13 @@ def read_usage(usage: Any) -> dict[str, Any] | None:
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    cached = _count(details, ("cached_tokens",)) if isinstance(details, dict) else None
     told = {
-        "prompt_tokens": _count(usage.get("prompt_tokens"), usage.get("input_tokens")),
-        "completion_tokens": _count(usage.get("completion_tokens"), usage.get("output_tokens")),
-        "cached_tokens": _count(cached, *(usage[name] for name in _CACHED if name in usage)),
+        "prompt_tokens": _count(usage, _PROMPT),
+        "completion_tokens": _count(usage, _COMPLETION),
+        "cached_tokens": _count(usage, _CACHED) if cached is None else cached,
     }
-    return None if all(v is None for v in told.values()) else told
+    return None if told == _UNTOLD else told
 
 
 def add_usage(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -133,8 +139,9 @@ def _sum(a: int | None, b: int | None) -> int | None:
     return None if a is None and b is None else (a or 0) + (b or 0)
 
 
-def _count(*given: Any) -> int | None:
-    for value in given:
+def _count(usage: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = usage.get(name)
         if (type(value) is int or type(value) is float) and 0 <= value < 2**53:  # no booleans, which are integers too
             return int(value)
     return None

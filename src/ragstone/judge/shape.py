@@ -28,7 +28,10 @@ class Shape:
 
     def format_for(self, kind: Kind) -> str | None:
         """Return the strictest format still accepted; a kind without a schema cannot use json_schema."""
-        return next((f for f in self.formats if f != "json_schema" or kind.schema is not None), None)
+        for name in self.formats:
+            if name != "json_schema" or kind.schema is not None:
+                return name
+        return None
 
     def body(self, question: Question, limit: int | None = None) -> bytes:
         """Return the request body; `limit` replaces the length limit, 0 leaves it out."""

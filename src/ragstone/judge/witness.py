@@ -59,7 +59,7 @@ class Witness:
         """Take in whether a judge that was told not to think thinks."""
         if self._quiet and "thinks" not in self._told:
             said = completion.text or ""
-            if completion.reasoning or ("hink" in said.lower() and _THINKS.search(said)):
+            if completion.reasoning or (_may_think(said) and _THINKS.search(said)):
                 self._once("thinks")
 
     def cut(self, question: Question, usage: Any, told: dict[str, Any] | None = None) -> Literal["window", "far"] | None:
@@ -135,6 +135,12 @@ def _with(known: list[str], name: Any, scrub: Callable[[str], str]) -> list[str]
         return known
     shown = scrub(name)[:100]
     return known if shown in known else [*known, shown]
+
+
+def _may_think(said: str) -> bool:
+    """False of most texts without a look at each of their characters."""
+    begun = "<" in said or "◁" in said or "[t" in said or "[T" in said
+    return begun and "hink" in said.lower()
 
 
 def _full(counted: int) -> bool:

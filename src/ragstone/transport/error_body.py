@@ -183,13 +183,18 @@ def is_page(raw: bytes) -> bool:
 
 def holds_error(data: dict[str, Any]) -> bool:
     """True if a body with HTTP status 200 is an error all the same."""
-    base = data.get("base_resp")
-    if data.get("error") or data.get("errors") or (isinstance(base, dict) and base.get("status_code") not in (None, 0, "0")):
+    if data.get("error") or data.get("errors") or _refused_by_base(data.get("base_resp")):
         return True
     choices = data.get("choices")
-    if isinstance(choices, list) or isinstance(data.get("data"), list):
-        return bool(choices and isinstance(choices, list) and isinstance(choices[0], dict) and choices[0].get("error"))
+    if isinstance(choices, list):
+        return bool(choices and isinstance(choices[0], dict) and choices[0].get("error"))
+    if isinstance(data.get("data"), list):
+        return False
     return data.get("object") == "error" or any(data.get(name) for name in (*_TEXTS, "code", "error_code"))
+
+
+def _refused_by_base(base: Any) -> bool:
+    return isinstance(base, dict) and base.get("status_code") not in (None, 0, "0")
 
 
 def read_error(status: int, raw: bytes, data: Any, scrub: Callable[[str], str] = str) -> ApiError:
