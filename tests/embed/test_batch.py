@@ -109,13 +109,16 @@ async def test_an_odd_text_is_sent_as_it_is_and_if_refused_fails_alone(bad: str)
 @pytest.mark.parametrize("batch", [1, 3, 10, 25, 64])
 @pytest.mark.parametrize("most", [1, 2, 7, 10, 24, 64])
 @pytest.mark.parametrize("crowd", [refuse(400, "too many inputs"), refuse(413, b""), None], ids=["words", "413", "named"])
-async def test_whatever_is_taken_at_once_the_vectors_are_the_same(batch: int, most: int, crowd: Answer | None) -> None:
+@pytest.mark.parametrize("bad", [None, "t5"])
+async def test_whatever_is_taken_at_once_the_vectors_are_the_same(batch: int, most: int, crowd: Answer | None, bad: str | None) -> None:
     named = refuse(400, f"batch size is invalid, it should not be larger than {most}")
-    got, server, asked = await run(choosy(refuse(400, "odd"), lambda t: t == "t5", most, crowd or named), *TEXTS[:30], batch_size=batch)
-    assert got == [*right(*TEXTS[:5]), "bad_reply", *right(*TEXTS[6:30])]
-    refused = [batch for batch in inputs(server) if len(batch) > most]
-    assert all(len(a) > len(b) for a, b in pairwise(refused)), "no size is refused twice"
-    assert asked.batch_size <= max(most, 1) or batch <= most or not refused
+    got, server, asked = await run(choosy(refuse(400, "odd"), lambda t: t == bad, most, crowd or named), *TEXTS[:30], batch_size=batch)
+    assert got == [vector(t) if t != bad else "bad_reply" for t in TEXTS[:30]]
+    refused = [len(batch) for batch in inputs(server) if len(batch) > most]
+    assert len(refused) <= (2 if bad else 1) * batch.bit_length()
+    if bad is None:
+        assert asked.batch_size <= most or not refused
+        assert all(a > b for a, b in pairwise(refused)), "no size is refused twice"
 
 
 async def test_a_size_that_was_taken_is_not_lost_to_one_bad_text() -> None:

@@ -56,29 +56,29 @@ def test_a_named_size_is_taken(size: int, most: int, message: str) -> None:
     for status in (400, 413, 422):
         found = fewer(ApiError(status, message), size, 0)
         assert found is not None
-        assert (found.size, found.sure, found.lasting) == (most, True, True)
+        assert (found.size, found.lasting) == (most, True)
     assert fewer(ApiError(400, message), size, size) is None, "so many were taken before"
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "sure"),
+    ("status", "message"),
     [
-        (400, "too many inputs", True),
-        (400, "batch too large", True),
-        (400, "Code 1214: too many texts", True),
-        (400, "status 12, number of inputs is over the limit", True),
-        (400, "批次过大", True),
-        (400, "输入条数超过限制", True),
-        (400, "错误码 7：文本数量超出上限", True),
-        (422, "batch size 25 is not allowed", True),
-        (413, "Payload Too Large", False),
-        (413, "", False),
-        (400, "reduce the batch size or shorten the texts: more than 8 tokens", False),
+        (400, "too many inputs"),
+        (400, "batch too large"),
+        (400, "Code 1214: too many texts"),
+        (400, "status 12, number of inputs is over the limit"),
+        (400, "批次过大"),
+        (400, "输入条数超过限制"),
+        (400, "错误码 7：文本数量超出上限"),
+        (422, "batch size 25 is not allowed"),
+        (413, "Payload Too Large"),
+        (413, ""),
+        (400, "reduce the batch size or shorten the texts: more than 8 tokens"),
     ],
 )
 @pytest.mark.parametrize(("taken", "size"), [(0, 12), (8, 12), (16, 16), (24, 24)])
-def test_an_unnamed_size_is_halved_but_never_below_what_was_taken(status: int, message: str, sure: bool, taken: int, size: int) -> None:
-    assert fewer(ApiError(status, message), 25, taken) == Fewer(size, sure)
+def test_an_unnamed_size_is_halved_but_never_below_what_was_taken(status: int, message: str, taken: int, size: int) -> None:
+    assert fewer(ApiError(status, message), 25, taken) == Fewer(size)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_unnamed_size_is_halved_but_never_below_what_was_taken(status: int, m
     ],
 )
 def test_a_limit_of_tokens_for_the_whole_request_halves_and_is_not_kept(message: str) -> None:
-    assert fewer(ApiError(400, message, code="max_tokens_per_request"), 25, 0) == Fewer(12, sure=False, lasting=False)
+    assert fewer(ApiError(400, message, code="max_tokens_per_request"), 25, 0) == Fewer(12, lasting=False)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_limit_above_what_was_sent_is_no_reason_to_send_less() -> None:
     ],
 )
 def test_bodies_of_every_shape_are_understood(raw: bytes, most: int) -> None:
-    assert fewer(read_error(400, raw, read_json(raw)), 64, 0) == Fewer(most, sure=True)
+    assert fewer(read_error(400, raw, read_json(raw)), 64, 0) == Fewer(most)
 
 
 @pytest.mark.parametrize(

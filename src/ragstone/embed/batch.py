@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragstone.embed.cuts import cut_texts
-from ragstone.embed.refusals import Fewer, fewer, wants_text
+from ragstone.embed.refusals import fewer, wants_text
 from ragstone.embed.replies import read_vectors, sends_base64, shows_vectors
 from ragstone.transport.wire import AGAIN, DONE, Spared, Step, Tally
 
@@ -22,6 +22,7 @@ class Batch:
     def __init__(self, model: str, texts: Sequence[str], taught: "Taught") -> None:
         self._model, self._texts, self._taught = model, texts, taught
         self._sent: dict[str, Any] = {}
+        self._bare = False
         self.asked = texts
         """The texts of the last try: those the outcome is about."""
         self.outcomes: list[Vector | str] = []
@@ -29,22 +30,20 @@ class Batch:
         """Why a text that was sent alone was not taken, where no reason word says it."""
         self.divisible = False
         """Refused for one of its texts, as far as the words tell."""
-        self.crowded: Fewer | None = None
-        """What the last refusal for the number of texts asked for."""
         self.tally = Tally()
         self.spared: Spared = None
 
     def body(self) -> bytes:
         """Return the request, with as many texts as are known to be taken now."""
         self._taught.recall()
-        self._sent = dict(self._taught.parameters)
+        self._sent, self._bare = dict(self._taught.parameters), self._taught.bare
         self.asked = self._texts[: self._taught.batch_size]
         request = {"model": self._model, "input": self.asked, **self._sent}
         try:
-            return orjson.dumps(request | {"input": self.asked[0]} if self._taught.bare else request)
+            return orjson.dumps(request | {"input": self.asked[0]} if self._bare else request)
         except TypeError:  # half of a surrogate pair, which no JSON can carry
             whole = [text.encode("utf-8", "replace").decode() for text in self.asked]
-            return orjson.dumps({**request, "input": whole[0] if self._taught.bare else whole})
+            return orjson.dumps({**request, "input": whole[0] if self._bare else whole})
 
     def known(self, data: dict[str, Any]) -> bool:
         """Return whether the object has a place for vectors."""
@@ -78,13 +77,13 @@ class Batch:
         return False
 
     def _shrink(self, error: "ApiError") -> bool:
-        """Learn how many texts are taken, and whether in a list."""
+        """Find out how many texts are taken, and whether in a list."""
         if smaller := fewer(error, len(self.asked), self._taught.taken):
-            self.crowded = smaller
-            self._taught.shrink(smaller)
+            self._taught.doubt(self.asked, smaller)
             return True
-        if len(self.asked) == 1 and not self._taught.bare and not self._taught.taken and wants_text(error):
-            self._taught.lay_bare()
+        listless = self._taught.bare or not self._taught.taken
+        if len(self.asked) == 1 and not self._bare and listless and wants_text(error):
+            self._taught.try_bare(self.asked[0])
             return True
         return False
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from ragstone.embed.refusals import Fewer
 from ragstone.transport.error_body import ApiError
 from ragstone.transport.exchange import Step
 
@@ -18,10 +17,6 @@ class Course:
     """How many are asked for."""
     refusals: list[ApiError] = field(default_factory=list)
     """Of texts sent alone, for no reason that has a word."""
-    crowded: Fewer | None = None
-    """What the last refusal for the number of texts asked for."""
-    size_before: int = 0
-    """Most texts a request held before the first such refusal."""
     in_vain: int = 0
     """Requests in a row that met passing trouble."""
     trouble: str = ""

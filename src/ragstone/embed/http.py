@@ -216,14 +216,15 @@ class HttpEmbedder:
     # ------------------------------------------------------------------ asking
     async def _ask_first(self, batch: list[str]) -> Sequence[Vector | str]:
         course = Course(len(batch))
-        outcomes = await self._ask(batch, course)
-        if course.refusals and not self._wire.accepted:
-            raise self._wire.stop(course.refusals[-1])
-        if len(batch) == 1 and _words(outcomes) == [MISSING]:
+        try:
             outcomes = await self._ask(batch, course)
-        if course.crowded is not None:
-            self._taught.settle(course.crowded, course.size_before, _words(outcomes))
-        return outcomes
+            if course.refusals and not self._wire.accepted:
+                raise self._wire.stop(course.refusals[-1])
+            if len(batch) == 1 and isinstance(outcomes[0], str) and outcomes[0] == MISSING:
+                outcomes = await self._ask(batch, course)
+            return outcomes
+        finally:
+            self._taught.dismiss(batch)
 
     async def _ask(self, texts: Sequence[str], course: Course) -> list[Vector | str]:
         """Ask for all texts, in as many requests as it takes. What one request teaches holds for the next ones."""
@@ -236,17 +237,16 @@ class HttpEmbedder:
         """Ask for the first of the texts, as many as one request takes, and where that fails for its parts."""
         if course.hopeless:
             return [course.trouble] * len(texts)
-        batch, size = Batch(self._endpoint.model, texts, self._taught), self._taught.batch_size
+        batch = Batch(self._endpoint.model, texts, self._taught)
         step = await self._wire.ask("embeddings", batch, retries=min(1, self._retries) if course.in_vain else None)
         self.rate_limits += batch.tally.rate_limits
         course.note(step)
-        if batch.crowded is not None:
-            course.crowded, course.size_before = batch.crowded, course.size_before or size
         if step is DONE:
-            self._taught.take(len(batch.asked))
+            self._taught.take(batch.asked)
             return await self._repaired(batch.asked, self._checked(batch.outcomes), course)
         if len(batch.asked) > 1 and (batch.divisible or course.trouble or step.word in ("blocked", "too_long")):
             return await self._ask_parts(_halves(batch.asked), course)
+        self._taught.dismiss(batch.asked)
         course.refusals += [batch.refusal] if batch.refusal else []
         return [step.word or "bad_reply"] * len(batch.asked)
 
@@ -273,10 +273,6 @@ class HttpEmbedder:
         if sizes.count(self.dimension or 0) == len(outcomes):
             return outcomes
         return [o if isinstance(o, str) or o.size == self.dimension else "embedding_dimension" for o in outcomes]
-
-
-def _words(outcomes: Sequence[Vector | str]) -> list[str]:
-    return [outcome for outcome in outcomes if isinstance(outcome, str)]
 
 
 def _halves(texts: Sequence[str]) -> list[Sequence[str]]:

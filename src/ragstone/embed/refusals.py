@@ -63,8 +63,6 @@ class Fewer:
     """How many texts to put into the next request."""
 
     size: int
-    sure: bool
-    """The words speak of the number of texts; else one long text may have been the trouble."""
     lasting: bool = True
     """The limit counts texts; else it counts tokens, and holds for texts such as these alone."""
 
@@ -79,15 +77,15 @@ def fewer(error: "ApiError", size: int, taken: int) -> Fewer | None:
         return None
     half = max(size // 2, taken)
     if _WHOLE_REQUEST.search(_said(error)):
-        return Fewer(half, sure=False, lasting=False)
+        return Fewer(half, lasting=False)
     if about_count(error):
         named = named_size(error.message, size)
         if named is not None and named > size:
             return None
         if named and named < size:
-            return Fewer(named, sure=True)
-        return Fewer(half, sure=not _ABOUT_LENGTH.search(_said(error)))
-    return Fewer(half, sure=False) if error.status == 413 else None
+            return Fewer(named)
+        return Fewer(half)
+    return Fewer(half) if error.status == 413 else None
 
 
 def about_count(error: "ApiError") -> bool:
