@@ -1,9 +1,11 @@
 """The probes of a judge against servers of every make."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from support import makes
+from support.clock import no_waiting
 from support.server import HANG, PAGE, Server, refuse, say
 
 from ragstone.config import JudgeSettings
@@ -177,9 +179,10 @@ async def test_a_judge_that_is_wrong_is_told_apart_from_one_that_cannot_be_read(
     ],
     ids=["401", "402", "404", "page", "500", "502", "429", "hang"],
 )
+@no_waiting
 async def test_a_judge_that_cannot_be_used_is_told_with_address_and_setting(answer, words):
     async with Server([answer]) as server:
-        examined = await probe(server, timeout=0.3 if answer is HANG else 3.0)
+        examined = await probe(server, timeout=3.0)
     assert not examined.usable
     assert examined.trouble is not None
     assert all(word in examined.trouble for word in (server.url, "m", *words))
@@ -188,6 +191,7 @@ async def test_a_judge_that_cannot_be_used_is_told_with_address_and_setting(answ
     assert list(states(examined).items()) == [("chat_en", "no")]
 
 
+@no_waiting
 async def test_a_hanging_server_is_asked_once():
     async with Server([HANG]) as server:
         examined = await probe(server, timeout=0.2)
@@ -195,9 +199,10 @@ async def test_a_hanging_server_is_asked_once():
     assert codes(examined) == {"chat_en": "chat_failed"}
 
 
+@no_waiting
 async def test_what_hangs_later_ends_with_the_time_and_what_is_known_is_kept():
     make = makes.good()
-    async with Server(lambda seen: make(seen) if seen.nth < 2 else HANG) as server:
+    async with Server(lambda seen: replace(make(seen), after=0.1) if seen.nth < 2 else HANG) as server:
         examined = await probe(server, timeout=1.0)
     assert codes(examined)["chat_en"] == "chat_read"
     assert codes(examined)["rest"] == "time_up"

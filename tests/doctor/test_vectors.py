@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.clock import no_waiting
 from support.server import HANG, Answer, Seen, Server, refuse, vector, vectors
 
 from ragstone.doctor.examine import _probe
@@ -148,8 +149,9 @@ async def test_a_refused_encoding_is_left_out(tmp_path):
         (HANG, ("timeout", "--embeddings-base-url")),
     ],
 )
+@no_waiting
 async def test_an_endpoint_without_vectors_is_told_with_address_and_setting(answer, words):
-    examined, server = await probe([answer], timeout=0.3)
+    examined, server = await probe([answer], timeout=3.0)
     assert not examined.usable
     assert examined.trouble is not None
     assert all(word in examined.trouble for word in (server.url, "bge", *words))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.asking import KEY, embedder
+from support.clock import no_waiting
 from support.server import HANG, PAGE, Answer, Seen, Server, embed, refuse, vector, vectors
 
 import ragstone.embed.http as module
@@ -54,6 +55,7 @@ async def test_texts_of_many_callers_share_requests_and_equal_ones_are_asked_onc
     assert sum(batch.count("same") for batch in inputs(server)) == 1
 
 
+@no_waiting
 async def test_a_text_on_its_way_is_not_asked_again() -> None:
     async with Server(embeddings=lambda seen: vectors(vector("a")) if seen.nth else Answer(body=embed(seen).body, after=0.05)) as server:
         asked = embedder(server.url)
@@ -193,10 +195,11 @@ async def test_what_would_fail_every_request_stops_the_run(answer: Answer, kind:
         await asked.close()
 
 
+@no_waiting
 async def test_transport_trouble_is_retried_and_named() -> None:
     for trouble, word in ((refuse(429), "rate_limited"), (HANG, "timeout")):
         async with Server(embeddings=lambda seen, trouble=trouble: trouble if seen.nth else embed(seen)) as server:
-            asked = embedder(server.url, timeout=0.05, retries=0)
+            asked = embedder(server.url, timeout=1.0, retries=0)
             await asked.embed(["first"])
             assert await asked.embed(["a", "b"]) == [word] * 2
             await asked.close()
@@ -204,6 +207,7 @@ async def test_transport_trouble_is_retried_and_named() -> None:
     assert (got, len(server.seen)) == (right("a"), 2)
 
 
+@no_waiting
 async def test_a_caller_that_gives_up_takes_nothing_from_the_others() -> None:
     async with Server(embeddings=lambda seen: Answer(body=embed(seen).body, after=0.02)) as server:
         asked = embedder(server.url)

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 from support.asking import Waits
+from support.clock import no_waiting
 
 from ragstone.transport.limiter import Gate, Limiter
 from ragstone.transport.retry import Backoff
@@ -147,6 +148,7 @@ async def test_the_gate_lets_one_through_until_one_is_accepted() -> None:
     assert await gate.enter() is None
 
 
+@no_waiting
 async def test_a_request_that_gets_no_answer_lets_two_more_try() -> None:
     gate = Gate(patience=0.005, most=3)
     tries = [asyncio.create_task(gate.enter()) for _ in range(5)]

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 from support.asking import Waits, judge, question
+from support.clock import no_waiting
 from support.server import DRIP, DROP, HANG, Answer, Seen, Server, refuse, say
 
 import ragstone.transport.retry as retry
@@ -76,6 +77,7 @@ async def test_a_server_that_accepts_and_closes_is_no_endless_loop() -> None:
     assert (reply.error, reply.attempts, len(waits)) == ("connection", 5, 3)
 
 
+@no_waiting
 async def test_a_server_that_drops_connections_above_four_is_worked_through() -> None:
     server = Server()
 
@@ -92,15 +94,17 @@ async def test_a_server_that_drops_connections_above_four_is_worked_through() ->
 
 
 @pytest.mark.parametrize("mode", [HANG, DRIP], ids=["silent", "blank lines"])
+@no_waiting
 async def test_a_server_that_falls_silent_costs_timeouts_and_no_stall(mode: Answer) -> None:
     async with Server(lambda seen: mode if seen.nth > 10 else GOOD) as server:
-        asked = judge(server.url, timeout=0.1, retries=1)
+        asked = judge(server.url, timeout=0.2, retries=1)
         replies = await ask_many(asked, 40)
         await asked.close()
     assert {r.error for r in replies} == {None, "timeout"}
     assert sum(r.error is None for r in replies) == 11
 
 
+@no_waiting
 async def test_concurrency_one_stays_one_whatever_happens() -> None:
     kinds = [refuse(500), refuse(429, Retry_After="1"), DROP, GOOD]
     async with Server(lambda seen: kinds[seen.nth] if seen.nth < 4 else say("{}", after=0.001)) as server:
@@ -115,9 +119,10 @@ async def test_concurrency_one_stays_one_whatever_happens() -> None:
     ("answer", "words"),
     [(refuse(500, "on fire"), "HTTP 500: on fire"), (HANG, "no complete answer"), (refuse(429), "HTTP 429"), (DROP, "closed the conn")],
 )
+@no_waiting
 async def test_an_endpoint_that_has_never_taken_anything_stops_the_run(answer: Answer, words: str) -> None:
     async with Server([answer]) as server:
-        asked = judge(server.url, timeout=0.1, retries=2, concurrency=4)
+        asked = judge(server.url, timeout=1.0, retries=2, concurrency=4)
         results = await asyncio.gather(*(asked.complete(question(str(i))) for i in range(12)), return_exceptions=True)
         await asked.close()
     assert any(isinstance(r, EndpointError) for r in results)
@@ -127,6 +132,7 @@ async def test_an_endpoint_that_has_never_taken_anything_stops_the_run(answer: A
         assert word in text
 
 
+@no_waiting
 async def test_what_is_on_the_wire_when_a_key_is_refused_comes_in() -> None:
     def answer(seen: Seen) -> Answer:
         return GOOD if not seen.nth else refuse(401, "revoked") if "bad" in seen.user else Answer(body=GOOD.body, after=0.1)
@@ -219,9 +225,10 @@ ABSENT = [(HANG, "timeout"), (refuse(429), "rate_limited"), (DROP, "connection")
 
 
 @pytest.mark.parametrize(("answer", "word"), ABSENT, ids=[word for _, word in ABSENT])
+@no_waiting
 async def test_an_endpoint_that_was_never_there_is_not_asked_everything(answer: Answer, word: str) -> None:
     async with Server(lambda _: answer) as server:
-        asked = judge(server.url, timeout=0.1, retries=1, sleep=Waits())
+        asked = judge(server.url, timeout=1.0, retries=1, sleep=Waits())
         words = await how_it_ends(asked, 3000)
         await asked.close()
     assert set(words[:-1]) <= {word}
@@ -231,9 +238,10 @@ async def test_an_endpoint_that_was_never_there_is_not_asked_everything(answer: 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(("answer", "word"), ABSENT, ids=[word for _, word in ABSENT])
+@no_waiting
 async def test_an_endpoint_that_goes_away_ends_the_run_before_every_cell_has_failed(answer: Answer, word: str, lang: Any) -> None:
     async with Server(lambda seen: GOOD if seen.nth < 20 else answer) as server:
-        asked = judge(server.url, timeout=0.05, retries=1, lang=lang, sleep=Waits())
+        asked = judge(server.url, timeout=1.0, retries=1, lang=lang, sleep=Waits())
         words = await how_it_ends(asked, 3000)
         await asked.close()
     assert set(words[:-1]) <= {"fine", word}
@@ -262,18 +270,20 @@ async def test_now_and_then_an_answer_keeps_a_run_going() -> None:
     assert len(words) == 400
 
 
+@no_waiting
 async def test_sixteen_requests_without_any_answer_are_enough_at_first() -> None:
     async with Server([HANG]) as server:
-        asked = judge(server.url, timeout=0.1, retries=5, concurrency=16)
+        asked = judge(server.url, timeout=1.0, retries=5, concurrency=16)
         results = await asyncio.gather(*(asked.complete(question(str(i))) for i in range(60)), return_exceptions=True)
         await asked.close()
         assert {type(r) for r in results} == {EndpointError}
         assert 16 <= len(server.seen) < 100, "none is repeated to its end"
 
 
+@no_waiting
 async def test_fifteen_silent_requests_before_the_good_ones_end_no_run() -> None:
     async with Server(lambda seen: HANG if seen.user.endswith('"bad"}') else GOOD) as server:
-        asked = judge(server.url, timeout=0.1, retries=0, concurrency=16)
+        asked = judge(server.url, timeout=1.0, retries=0, concurrency=16)
         texts = ["bad"] * 15 + [f"good{i}" for i in range(5)]
         results = await asyncio.gather(*(asked.complete(question(text)) for text in texts))
         await asked.close()
