@@ -31,11 +31,11 @@ async def test_a_value_is_there_for_the_next_run(tmp_path):
 async def test_another_run_sees_a_value_soon_after_it_came(tmp_path):
     one, other = ReplyCache(tmp_path / "c", 100), ReplyCache(tmp_path / "c", 100)
     one.put(b"a", b"1")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await other.get([b"a"]):
             await asyncio.sleep(0.02)
     one.put(b"b", b"2")  # what comes after a first batch is written as well
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await other.get([b"b"]):
             await asyncio.sleep(0.02)
     await one.close()

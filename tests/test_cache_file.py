@@ -247,7 +247,7 @@ def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path):
     command = [sys.executable, "-c", WRITER, str(folder)]
     writers = [subprocess.Popen([*command, name], stderr=subprocess.PIPE, text=True) for name in "abc"]
     for writer in writers:
-        _, said = writer.communicate(timeout=60)
+        _, said = writer.communicate(timeout=300)
         assert (writer.returncode, said) == (0, "")
     assert look(folder).replies == 3 * 60 * 5
 
@@ -262,7 +262,7 @@ with open(sys.argv[1], "r+b") as file:
 def test_opening_the_file_again_leaves_the_locks_of_this_process_on_it(tmp_path):
     first = CacheFile(tmp_path / "cache", LARGE)
     second = CacheFile(tmp_path / "cache", LARGE)
-    other = subprocess.run([sys.executable, "-c", LOCK, str(first.path)], check=False, capture_output=True, text=True, timeout=60)
+    other = subprocess.run([sys.executable, "-c", LOCK, str(first.path)], check=False, capture_output=True, text=True, timeout=300)
     assert "BlockingIOError" in other.stderr
     for file in (first, second):
         file.close()
@@ -271,6 +271,6 @@ def test_opening_the_file_again_leaves_the_locks_of_this_process_on_it(tmp_path)
 def test_a_killed_writer_leaves_a_whole_file(tmp_path):
     folder = tmp_path / "cache"
     code = WRITER.replace("file.read(", "i > 30 and __import__('os').kill(__import__('os').getpid(), 9); file.read(")
-    done = subprocess.run([sys.executable, "-c", code, str(folder), "a"], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, str(folder), "a"], check=False, timeout=300)
     assert done.returncode == -9
     assert look(folder).replies == 32 * 5

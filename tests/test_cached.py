@@ -296,7 +296,7 @@ def test_two_processes_on_one_cache_pay_for_nothing_that_is_finished(tmp_path):
         while len(server.chats) < 60 and first.poll() is None:
             time.sleep(0.01)
         for run in (first, start("b")):
-            _, said = run.communicate(timeout=60)
+            _, said = run.communicate(timeout=300)
             assert (run.returncode, said) == (0, "")
         a, b = ((tmp_path / name / "scores.jsonl").read_bytes() for name in "ab")
         assert a == b
@@ -325,6 +325,13 @@ class Embedding:
     async def close(self) -> None: ...
 
 
+async def written(cache: Path, vectors: int) -> None:
+    """Wait until so many vectors stand in the file."""
+    async with asyncio.timeout(60):
+        while look(cache).vectors < vectors:
+            await asyncio.sleep(0.01)
+
+
 async def test_vectors_come_back_to_the_bit_and_failures_are_not_kept(tmp_path):
     cache, inner = ReplyCache(tmp_path / "c", 100), Embedding(5)
     first = await CachedEmbedder(cache, inner).embed(["问题", " ", "问题", "answer"])
@@ -340,7 +347,7 @@ async def test_vectors_come_back_to_the_bit_and_failures_are_not_kept(tmp_path):
 async def test_a_model_that_changed_under_its_name_is_asked_for_all(tmp_path):
     cache = ReplyCache(tmp_path / "c", 100)
     await CachedEmbedder(cache, Embedding(5)).embed(["a"])
-    await asyncio.sleep(0.3)
+    await written(tmp_path / "c", 1)
     grown = Embedding(6)
     vectors = await CachedEmbedder(cache, grown).embed(["a", "bb"])
     assert [v.size for v in vectors] == [6, 6]
@@ -353,7 +360,7 @@ async def test_once_the_new_length_is_known_no_old_vector_is_used_and_it_is_told
     before = CachedEmbedder(cache, Embedding(5))
     await before.embed(["a", "b", "ccc"])
     assert before.notices == []
-    await asyncio.sleep(0.3)
+    await written(tmp_path / "c", 3)
     grown = Embedding(6)
     now = CachedEmbedder(cache, grown)
     assert [v.size for v in await now.embed(["a", "b"])] == [5, 5], "nothing tells that it has changed yet"
@@ -369,7 +376,7 @@ async def test_vectors_of_two_ages_in_the_cache_are_not_compared(tmp_path):
     cache = ReplyCache(tmp_path / "c", 100)
     for size, text in ((5, "a"), (6, "b")):
         await CachedEmbedder(cache, Embedding(size)).embed([text])
-    await asyncio.sleep(0.3)
+    await written(tmp_path / "c", 2)
     third = Embedding(7)
     assert [v.size for v in await CachedEmbedder(cache, third).embed(["a", "b"])] == [7, 7]
     assert third.asked == ["a", "b"]

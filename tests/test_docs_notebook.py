@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 CLIENT = """
 import nbclient, nbformat
 book = nbformat.read("page.ipynb", as_version=4)
-nbclient.NotebookClient(book, kernel_name="python3", timeout=60).execute()
+nbclient.NotebookClient(book, kernel_name="python3", timeout=240).execute()
 nbformat.write(book, "done.ipynb")
 """
 
@@ -28,7 +28,7 @@ def executed(page: Path, folder: Path, lang: str) -> list[dict[str, Any]]:
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "page.ipynb")
     own = {name: str(folder / name.lower()) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     environ = {**os.environ, **own, "JUPYTER_PLATFORM_DIRS": "1", "RAGSTONE_LANG": lang}
-    done = subprocess.run([sys.executable, "-c", CLIENT], cwd=folder, env=environ, capture_output=True, encoding="utf-8", timeout=90)
+    done = subprocess.run([sys.executable, "-c", CLIENT], cwd=folder, env=environ, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     return [cell.outputs[-1].data for cell in nbformat.read(folder / "done.ipynb", as_version=4).cells]
 

@@ -20,7 +20,7 @@ sys.meta_path.insert(0, Hidden())
 
 def run_without(modules: tuple[str, ...], code: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", HIDE.format(modules=modules) + code]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=300)
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def test_a_whole_run_leaves_no_trace_of_the_key(tmp_path, capsys, name):
     with echoing(key) as server:
         command = ["evaluate", str(source), "--out", str(tmp_path / "run"), "--cache", str(tmp_path / "cache"), "--judge", "m"]
         command += ["--base-url", server.url, "--embeddings", "e", "--retries", "0", "--metrics", "faithfulness,answer_relevancy"]
-        ended = subprocess.run([*python, *command], env=environ, capture_output=True, text=True, timeout=120, check=False)
+        ended = subprocess.run([*python, *command], env=environ, capture_output=True, text=True, timeout=300, check=False)
         assert server.mistakes == []
         assert all(seen.headers["Authorization"] == f"Bearer {key}" for seen in server.seen)
     assert ended.returncode == 1, ended.stderr

@@ -35,7 +35,7 @@ def test_the_last_result_line_counts(said, found):
     ],
 )
 def test_how_a_child_ended_is_told(code, problem):
-    ran, _, _ = tools.child([sys.executable, "-c", code], timeout_s=0.5 if problem and problem[0] == "timeout" else 30)
+    ran, _, _ = tools.child([sys.executable, "-c", code], timeout_s=0.5 if problem and problem[0] == "timeout" else 300)
     assert ran.problem == problem
 
 

@@ -24,7 +24,7 @@ from ragstone.errors import RagstoneError
 from ragstone.types import Language
 
 ALL = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
-LIMIT = 30
+LIMIT = 120
 """Seconds no case needs; longer is a hang."""
 FAILED = re.compile(
     r"timeout|rate_limited|server_error|bad_gateway|connection|empty_reply|bad_reply|truncated|too_long|blocked|verdicts \d+/\d+"

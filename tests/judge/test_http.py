@@ -320,7 +320,7 @@ async def test_waiting_for_a_repeat_holds_no_place() -> None:
     async with Server(lambda seen: refuse(500) if "bad" in seen.user and not done.is_set() else GOOD) as server:
         asked = judge(server.url, concurrency=1, sleep=sleep)
         slow = asyncio.create_task(asked.complete(question("bad")))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             assert (await asked.complete(question("good"))).error is None
         done.set()
         assert (await slow).error is None
@@ -533,6 +533,6 @@ async def test_cancelling_leaves_nothing_behind() -> None:
             task.cancel()
         assert all(isinstance(r, asyncio.CancelledError) for r in await asyncio.gather(*tasks, return_exceptions=True))
         server.chat = [GOOD]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             assert (await asked.complete(question())).error is None
         await asked.close()

@@ -196,11 +196,11 @@ class ThreadedServer(Server):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(60)
         return self
 
     def __exit__(self, *error: object) -> None:
-        asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(60)
         self._loop.close()

@@ -91,7 +91,7 @@ def answering(judge: Judge, delay_s: float = 0.0) -> Iterator[TruthServer]:
 
         app.router.add_post("/v1/chat/completions", chat)
         app.router.add_post("/v1/embeddings", embed)
-        runner = web.AppRunner(app)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
@@ -108,9 +108,9 @@ def answering(judge: Judge, delay_s: float = 0.0) -> Iterator[TruthServer]:
     thread = threading.Thread(target=loop.run_until_complete, args=(start(),))
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(60)
         yield server
     finally:
         loop.call_soon_threadsafe(stopping.set)
-        thread.join(10)
+        thread.join(60)
         loop.close()

@@ -20,7 +20,7 @@ GOOD = say('{"claims":[]}', usage={"prompt_tokens": 9, "completion_tokens": 3})
 
 
 async def ask_many(asked: HttpJudge, count: int, name: str = "q") -> list[RawReply]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         return list(await asyncio.gather(*(asked.complete(question(f"{name}{i}")) for i in range(count))))
 
 
@@ -214,7 +214,7 @@ async def how_it_ends(asked: HttpJudge, count: int, name: str = "q") -> list[str
             words.append((await asked.complete(question(f"{name}{n}"))).error or "fine")
 
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await asyncio.gather(*(work() for _ in range(16)))
     except EndpointError as stopped:
         words.append(str(stopped))
