@@ -183,13 +183,18 @@ class _Room(Generic[W]):
     weigh: Callable[[W, str], int]
     fits: list[W] = field(default_factory=list)
     fails: dict[str, int] = field(default_factory=dict)
+    heaviest: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By word, of how many works that did the weight is known, and the greatest of them."""
 
     def lacks(self, work: W) -> str | None:
         """Return the word for which this work would surely fail, None if it may fit."""
         return next((why for why, least in self.fails.items() if self.weigh(work, why) >= max(least, 1 + self._most(why))), None)
 
     def _most(self, why: str) -> int:
-        return max((self.weigh(work, why) for work in self.fits), default=0)
+        known, most = self.heaviest.get(why, (0, 0))
+        most = max([most, *(self.weigh(work, why) for work in self.fits[known:])])
+        self.heaviest[why] = (len(self.fits), most)
+        return most
 
 
 def in_parts(works: Sequence[W], ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W]) -> Talk[list[tuple[W, R]] | Failed]:
