@@ -12,6 +12,8 @@ from support.told_rows import shared_out
 
 import ragstone
 
+pytestmark = pytest.mark.no_cover  # every line they run is run by others, and counting them takes longer than running them
+
 DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 TAGS = {
     "code",

@@ -83,6 +83,7 @@ def test_a_name_too_long_for_a_table_stands_on_a_line_of_its_own():
     assert lines == ["name           value", "─" * 20, "a" * 20, " " * 19 + "1", "b                  2"]
 
 
+@pytest.mark.no_cover  # counted, a million characters take five times as long
 def test_a_word_of_a_megabyte_is_folded_at_once():
     # a chunk can be one: text without blanks, base64; work that grows with the square would take minutes here
     lines = folded("x" * 1_000_000, 80)

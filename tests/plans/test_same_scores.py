@@ -21,6 +21,8 @@ from ragstone.judge.scripted import ScriptedJudge
 from ragstone.plans.joint import OF_ENDPOINT
 from ragstone.questions.base import MAX_CONTEXTS, Question
 
+pytestmark = pytest.mark.no_cover  # every line they run is run by others, and counting them takes longer than running them
+
 GOLD = Path(str(files("ragstone").joinpath("gold")))
 ALL = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
 OTHERS = ("joint", "per-context")
