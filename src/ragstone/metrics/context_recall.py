@@ -1,6 +1,6 @@
 """Context recall: did retrieval find what the right answer needs?"""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragstone.metrics.base import Metric, Steps, alternatives, best, claim_lines, claim_notes, no_context
@@ -37,7 +37,7 @@ class ContextRecall(Metric):
             return checked
         facts = tuple(c for c in checked.list.claims if not c.behaviour)
         kept = {c.id for c in facts}
-        return replace(checked, list=replace(checked.list, claims=facts), findings=tuple(f for f in checked.findings if f.id in kept))
+        return checked._replace(list=checked.list._replace(claims=facts), findings=tuple(f for f in checked.findings if f.id in kept))
 
     def _score(self, sample: Sample, checked: CheckedClaims) -> Score:
         attributed = sum(f.verdict == "supported" for f in checked.findings)

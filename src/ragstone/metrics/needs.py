@@ -1,7 +1,10 @@
-"""What a metric can need of a sample, and the answers a plan gives to it."""
+"""What a metric can need of a sample, and the answers a plan gives to it.
+
+Needs are dataclasses, not tuples as the answers are, because needs of different kinds must never be equal.
+"""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Side = Literal["answer", "reference"]
 
@@ -57,8 +60,7 @@ Need = Claims | Checked | Rated | Matched | Inverted | Cosine
 
 
 # ------------------------------------------------------------------ answers to needs
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One claim: `id` is a1… or r1…; `key` is stable across runs (reference claims only)."""
 
     id: str
@@ -68,8 +70,7 @@ class Claim:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimList:
+class ClaimList(NamedTuple):
     """Answer to Claims. `merged` counts claims dropped as equal after folding; `unsplit` = written by people."""
 
     claims: tuple[Claim, ...]
@@ -77,8 +78,7 @@ class ClaimList:
     unsplit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What the judge said of one claim, context or pair; `verdict` is a word of the metric's vocabulary."""
 
     id: str
@@ -91,8 +91,7 @@ class Finding:
     """Probability of the verdict in [0, 1] where the judge tells it; never a part of a score."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedClaims:
+class CheckedClaims(NamedTuple):
     """Answer to Checked: findings stand in the order of `claims`."""
 
     list: ClaimList
@@ -101,16 +100,14 @@ class CheckedClaims:
     """Ids of contexts equal to an earlier one, sent only once."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatedContexts:
+class RatedContexts(NamedTuple):
     """Answer to Rated: one finding (useful | not_useful) per context in rank order; blank ones are not useful."""
 
     findings: tuple[Finding, ...]
     duplicates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedClaims:
+class MatchedClaims(NamedTuple):
     """Answer to Matched. `answer`: supported | contradicted | not_found, evidence = reference ids; `reference`: covered | missing."""
 
     answer_claims: ClaimList
@@ -121,8 +118,7 @@ class MatchedClaims:
     """Reference ids where the two sides of the reply disagreed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReverseQuestion:
+class ReverseQuestion(NamedTuple):
     """A question generated back from the answer."""
 
     text: str
@@ -131,15 +127,13 @@ class ReverseQuestion:
     """Probability of the flag in [0, 1] where the judge tells it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReverseQuestions:
+class ReverseQuestions(NamedTuple):
     """Answer to Inverted: likeliest first, blank ones left out; empty if none could be had."""
 
     questions: tuple[ReverseQuestion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cosines:
+class Cosines(NamedTuple):
     """Answer to Cosine, in the order of `others`."""
 
     values: tuple[float, ...]

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ragstone.language import fold
 from ragstone.metrics.needs import Claim, ClaimList, Finding, Need, Side
@@ -42,8 +42,7 @@ class Plan(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SentContexts:
+class SentContexts(NamedTuple):
     """The contexts as sent: (rank, text) without blank and repeated ones, and where repeated ones went."""
 
     sent: tuple[tuple[int, str], ...]

@@ -1,10 +1,13 @@
-"""What can be asked of a judge: the question on the wire, and what reading its reply gives."""
+"""What can be asked of a judge: the question on the wire, and what reading its reply gives.
+
+Records that are made for every request are named tuples: frozen too, and made at a third of what a frozen dataclass takes.
+"""
 
 import functools
 import hashlib
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -32,8 +35,7 @@ Slot = tuple[str, int]
 """A place in a reply that was asked for: the list it belongs to and the id there, e.g. ("reference", 2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a raw reply says. `parsed` is the reply in the wire shape of its kind with verdict words made canonical.
 
     `problem` is the word for what is wrong with a reply that cannot be used at all (then `parsed` is None).
@@ -60,8 +62,7 @@ class Kind:
     """False for kinds answered without a judge (cosine)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One request to a judge or embedder. `key` never depends on endpoint, plan, metric or parameters."""
 
     kind: Kind
@@ -77,8 +78,7 @@ class Question:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A reply as the questions see it: the raw text read, or the reason word why there is none."""
 
     key: str

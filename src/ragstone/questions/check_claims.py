@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.language import fold, holds
 from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Reading, Slot
@@ -46,8 +45,7 @@ _Work = tuple[Sequence[Text], Sequence[Text]]
 """Contexts, and claims to be checked against all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimVerdict:
+class ClaimVerdict(NamedTuple):
     """What the contexts say of one claim."""
 
     verdict: str

@@ -1,7 +1,6 @@
 """How sure a judge was of its verdicts, put beside what it said. It never changes a value."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ragstone.questions.base import Reading
@@ -25,7 +24,7 @@ def with_confidence(reading: Reading, confidence: object) -> Reading:
     """
     if confidence is None or reading.parsed is None or (sure := known(confidence)) is None:
         return reading
-    return replace(reading, parsed={name: _told(name, items, reading, sure) for name, items in reading.parsed.items()})
+    return reading._replace(parsed={name: _told(name, items, reading, sure) for name, items in reading.parsed.items()})
 
 
 def _told(name: str, items: list[Any], reading: Reading, sure: Mapping[str, float]) -> list[Any]:

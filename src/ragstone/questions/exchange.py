@@ -10,7 +10,7 @@ No two requests of an exchange are alike: what is asked again carries the number
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from ragstone.language import halved
 from ragstone.questions.base import TOO_MUCH, Failed, Kind, Question, Reading, Reply, Slot, ask, system_prompt
@@ -39,8 +39,7 @@ Items = dict[Slot, dict[str, Any]]
 """Items of replies by the place they fill."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(NamedTuple):
     """What stays the same in all requests of an exchange."""
 
     kind: Kind
@@ -60,8 +59,7 @@ class Asker:
         return sentences[self.language].format(number=number, **values)
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(NamedTuple):
     """A reply that can be read, and how many asks it took so far."""
 
     reading: Reading
@@ -92,8 +90,7 @@ def shown(raw: str | None) -> str:
     return (raw or "")[:SHOWN].encode("utf-8", "replace").decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(NamedTuple):
     """The verdicts that came; `trouble` is why the missing ones could not be asked for again, None if they could."""
 
     items: Items
@@ -166,8 +163,7 @@ def together(talks: Sequence[Talk[R | Failed]]) -> Talk[list[R] | Failed]:
     return [results[place] for place in range(len(talks))]
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting(Generic[W]):
+class Cutting(NamedTuple, Generic[W]):
     """How a sort of work is cut where it does not fit into one request; `why` is a word of TOO_MUCH."""
 
     halve: Callable[[W, str], Sequence[W] | None]

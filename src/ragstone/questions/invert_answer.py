@@ -1,7 +1,6 @@
 """Kind `invert_answer`: questions generated back from an answer."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.questions.base import Failed, Kind, Reading
 from ragstone.questions.exchange import Asker, Talk, failure, listen
@@ -11,8 +10,7 @@ from ragstone.questions.verdicts import read_verdict
 from ragstone.types import Language
 
 
-@dataclass(frozen=True, slots=True)
-class InvertedQuestion:
+class InvertedQuestion(NamedTuple):
     """A question the answer would answer."""
 
     text: str

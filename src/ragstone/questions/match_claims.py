@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.questions.base import MAX_CLAIMS, Failed, Kind, Reading
 from ragstone.questions.check_claims import WORDS, strongest
@@ -39,8 +39,7 @@ _Work = tuple[Sequence[Text], Sequence[Text]]
 """Answer claims, and reference claims to match them with."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerMatch:
+class AnswerMatch(NamedTuple):
     """What the reference claims say of one answer claim."""
 
     verdict: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.questions.base import MAX_CONTEXTS, Failed, Kind, Reading, Slot
 from ragstone.questions.exchange import (
@@ -33,8 +32,7 @@ LINES = records(id=INTEGER, reason=TEXT, verdict={"type": "integer", "enum": [1,
 """Schema of the verdicts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextVerdict:
+class ContextVerdict(NamedTuple):
     """Whether one context is useful."""
 
     useful: bool

@@ -6,8 +6,7 @@ A reply is taken only if it is JSON of its kind's shape; what could be read two 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.questions.base import Reading, Slot
 from ragstone.questions.numbering import numbered_as_asked, read_id
@@ -27,8 +26,7 @@ _AROUND = re.compile(r"```+\s*\w*|\s+")
 _SQUEEZE = re.compile(r"[\s\\]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """What a reply of a kind looks like: its lists by key, and what makes an item of each list usable."""
 
     lists: dict[str, Callable[[Any], bool]]
@@ -56,8 +54,7 @@ class Shape:
         return found if found and any(found.values()) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A JSON value standing in a text: the lists of the reply if it has the shape of one, else None."""
 
     start: int
@@ -235,8 +232,7 @@ def has_verdict(item: Any) -> bool:
     return isinstance(item, dict) and read_id(item.get("id")) is not None and "verdict" in item
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictList:
+class VerdictList(NamedTuple):
     """A list of verdicts as a reply should hold it."""
 
     name: str

@@ -1,7 +1,6 @@
 """Kind `split_both`: the claims of an answer and of its reference, from one request."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.questions.base import Failed, Kind, Reading
 from ragstone.questions.exchange import Asker, Talk, listen
@@ -11,8 +10,7 @@ from ragstone.questions.split_claims import LINES, SplitClaim, claims_of, read_c
 from ragstone.types import Language
 
 
-@dataclass(frozen=True, slots=True)
-class BothClaims:
+class BothClaims(NamedTuple):
     """The claims of both texts, each in the order of its text."""
 
     answer: list[SplitClaim]

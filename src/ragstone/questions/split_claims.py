@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragstone.language import fold, halved, holds
 from ragstone.questions.base import Failed, Kind, Reading
@@ -26,8 +25,7 @@ MARKERS: dict[Language, str] = {"zh": "【行为】", "en": "[behaviour] "}
 _MARKER = re.compile(r"\s*[\[【［]\s*(?:行为|行為|behaviou?r)\s*[\]】］]\s*[:：]?\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SplitClaim:
+class SplitClaim(NamedTuple):
     """One claim of a text."""
 
     text: str
