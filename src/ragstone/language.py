@@ -3,14 +3,14 @@
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ragstone.numerals import numbers
 from ragstone.resources import read_toml
 from ragstone.sentences import cut, halved, sentences, spans
 from ragstone.types import Language
 
-__all__ = ["asks_back", "cut", "detect", "fold", "halved", "holds", "negated", "numbers", "refuses", "sentences", "spans"]
+__all__ = ["Folded", "asks_back", "cut", "detect", "fold", "halved", "holds", "negated", "numbers", "refuses", "sentences", "spans"]
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _DASH = re.compile("[‐‑–—―−~〜-]")
@@ -52,15 +52,20 @@ def fold(text: str) -> str:
     return folded
 
 
-def holds(text: str, piece: str, folding: Callable[[str], str] = fold) -> bool:
-    """Return True if `piece` stands in `text`, word for word or once both are folded; what folds to nothing stands nowhere.
+class Folded(dict[str, str]):
+    """Texts, folded once each: for where several pieces are looked for in the same texts."""
 
-    `folding` is `fold`, remembering what it folded where several pieces are looked for in the same text.
-    """
+    def __missing__(self, text: str) -> str:
+        self[text] = fold(text)
+        return self[text]
+
+
+def holds(text: str, piece: str, folded: Folded | None = None) -> bool:
+    """Return True if `piece` stands in `text`, word for word or once both are folded; what folds to nothing stands nowhere."""
     if piece in text and any(map(str.isalnum, piece)):
         return True
-    folded = fold(piece)
-    return bool(folded) and folded in folding(text)
+    found = fold(piece)
+    return bool(found) and found in (folded[text] if folded is not None else fold(text))
 
 
 def _normal(text: str) -> str:

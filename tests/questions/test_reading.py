@@ -284,6 +284,23 @@ def test_a_bare_object_is_read_as_one_in_a_fence_is(value):
     assert find_reply(echoed, raw, SHAPE) == find_reply(echoed, f"```json\n{raw}\n```", SHAPE)
 
 
+def written(value):
+    """JSON of a value whose objects are tuples of pairs, so that a key can stand in one twice."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{json.dumps(key)}: {written(held)}" for key, held in value) + "}"
+    return "[" + ", ".join(map(written, value)) + "]" if isinstance(value, list) else json.dumps(value, ensure_ascii=False)
+
+
+FIELDS = st.tuples(st.sampled_from(["id", "verdict", "text"]), st.integers(0, 1) | st.sampled_from(["支持", "a: b", ":", "\x07", "\ud800"]))
+OBJECTS = st.lists(FIELDS | st.tuples(st.just("more"), st.lists(FIELDS, max_size=2).map(tuple)), max_size=4).map(tuple)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["verdicts", "text"]), st.lists(OBJECTS, max_size=2) | OBJECTS), max_size=3).map(tuple))
+def test_an_object_is_read_alike_whether_a_key_stands_in_it_twice_or_not(value):
+    raw = written(value)
+    assert find_reply({}, raw, SHAPE) == find_reply({}, f"```json\n{raw}\n```", SHAPE)
+
+
 @pytest.mark.parametrize("fence", ["{}", "```\n{}\n```"])
 def test_a_bare_object_nested_too_deep_is_no_reply_with_or_without_a_fence(fence):
     deep = '{"verdicts":[{"id":1,"verdict":"supported","evidence":' + "[" * 80 + "]" * 80 + "}]}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from ragstone.language import fold, holds
+from ragstone.language import Folded, fold, holds
 from ragstone.questions.base import MAX_CLAIMS, MAX_CONTEXTS, Failed, Kind, Reading, Slot
 from ragstone.questions.exchange import (
     Asker,
@@ -66,9 +66,9 @@ def check_lines(input: dict[str, Any], name: str) -> VerdictList:
     return VerdictList(name, ids_of(input, "claims"), "check", partial(_line, set(ids_of(input, "contexts"))))
 
 
-def _line(contexts: set[int], item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+def _line(contexts: set[int], id: int, item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
     evidence = read_ids(item.get("evidence"), contexts)
-    return {"evidence": evidence, "quote": clean(item.get("quote")), "reason": clean(item.get("reason")), "verdict": verdict}
+    return {"id": id, "evidence": evidence, "quote": clean(item.get("quote")), "reason": clean(item.get("reason")), "verdict": verdict}
 
 
 def _read(input: dict[str, Any], raw: str) -> Reading:
@@ -93,8 +93,8 @@ def ask(
     lines = yield from verdict_lines(contexts, claims, language=language, repeat=repeat)
     if isinstance(lines, Failed):
         return lines
-    folding = cache(fold)
-    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts, folding) for id, _ in claims}
+    folded = Folded()
+    return complete(len(lines), len(claims)) or {id: verified(lines["verdicts", id], contexts, folded) for id, _ in claims}
 
 
 def verdict_lines(
@@ -105,6 +105,8 @@ def verdict_lines(
     parts = yield from in_parts(works, partial(_request, Asker(KIND, language, repeat)), Cutting(_halves, _weight))
     if isinstance(parts, Failed):
         return parts
+    if len(parts) == 1:
+        return parts[0][1]
     said = said_of(([("verdicts", id) for id, _ in claims], items) for (_, claims), items in parts)
     return {slot: strongest(lines) for slot, lines in whole(said).items()}
 
@@ -151,14 +153,13 @@ def strongest(lines: Sequence[dict[str, Any]], ids: str = "evidence") -> dict[st
     return {**agreeing[0], ids: sorted({id for line in agreeing for id in line[ids]})}
 
 
-def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], folding: Callable[[str], str] = fold) -> ClaimVerdict:
+def verified(line: Mapping[str, Any], contexts: Sequence[tuple[int, str]], folded: Folded | None = None) -> ClaimVerdict:
     """Turn a verdict in wire shape into a record; its quote is looked for in its evidence, in all contexts if it names none.
 
-    `folding` is `fold`, remembering what it folded where several claims are looked for in the same contexts.
+    `folded` remembers what was folded where several claims are looked for in the same contexts.
     """
-    pieces = [part for part in _ELLIPSIS.split(line["quote"] or "") if any(map(str.isalnum, part)) or fold(part)]
-    evidence = line["evidence"] or [id for id, _ in contexts]
-    texts = [text for id, text in contexts if id in evidence] if pieces else []
-    found = all(any(holds(text, piece, folding) for text in texts) for piece in pieces)
-    quote, sure = line["quote"] if pieces else None, line.get("confidence")
-    return ClaimVerdict(line["verdict"], tuple(line["evidence"]), quote, line["reason"], not found, sure)
+    quote, evidence = line["quote"], line["evidence"]
+    pieces = [part for part in _ELLIPSIS.split(quote) if any(map(str.isalnum, part)) or fold(part)] if quote else []
+    texts = [text for id, text in contexts if not evidence or id in evidence] if pieces else []
+    found = all(any(holds(text, piece, folded) for text in texts) for piece in pieces)
+    return ClaimVerdict(line["verdict"], tuple(evidence), quote if pieces else None, line["reason"], not found, line.get("confidence"))

@@ -10,7 +10,7 @@ No two requests of an exchange are alike: what is asked again carries the number
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragstone.language import halved
 from ragstone.questions.base import TOO_MUCH, Failed, Kind, Question, Reading, Reply, Slot, ask, system_prompt
@@ -68,14 +68,14 @@ class Heard(NamedTuple):
 
 def listen(asker: Asker, input: dict[str, Any], *, first: int = 1, last: int = MAX_ASKS) -> Talk[Heard | Failed]:
     """Ask until a reply can be read, asks `first` to `last`; Failed with the transport's word, or `bad_reply`."""
-    extra: dict[str, Any] = {}
+    asking = input
     for number in range(first, last + 1):
-        (reply,) = yield [asker.question(input | extra)]
+        (reply,) = yield [asker.question(asking)]
         if (word := failure(reply)) is not None:
             return Failed(word)
         if reply.reading.problem is None:
             return Heard(reply.reading, number)
-        extra = {"previous_reply": shown(reply.raw), "problem": asker.problem(reply.reading.problem, number + 1)}
+        asking = input | {"previous_reply": shown(reply.raw), "problem": asker.problem(reply.reading.problem, number + 1)}
     return Failed("bad_reply")
 
 
@@ -184,7 +184,10 @@ class _Room(Generic[W]):
 
     def lacks(self, work: W) -> str | None:
         """Return the word for which this work would surely fail, None if it may fit."""
-        return next((why for why, least in self.fails.items() if self.weigh(work, why) >= max(least, 1 + self._most(why))), None)
+        for why, least in self.fails.items():
+            if self.weigh(work, why) >= max(least, 1 + self._most(why)):
+                return why
+        return None
 
     def _most(self, why: str) -> int:
         known, most = self.heaviest.get(why, (0, 0))
@@ -200,15 +203,20 @@ def in_parts(works: Sequence[W], ask: Callable[[W], Talk[R | Failed]], cutting: 
     then halved unasked.
     """
     room = _Room(cutting.weigh)
-    found = yield from together([_fit(work, ask, cutting, room) for work in works])
+    if len(works) == 1:
+        return _fit(works[0], ask, cutting, room)
+    return _joined([_fit(work, ask, cutting, room) for work in works])
+
+
+def _joined(talks: Sequence[Talk[list[T] | Failed]]) -> Talk[list[T] | Failed]:
+    found = yield from together(talks)
     return found if isinstance(found, Failed) else [part for parts in found for part in parts]
 
 
 def _fit(work: W, ask: Callable[[W], Talk[R | Failed]], cutting: Cutting[W], room: _Room[W]) -> Talk[list[tuple[W, R]] | Failed]:
     why = room.lacks(work)
     if why is not None and (two := cutting.halve(work, why)) is not None:
-        both = yield from together([_fit(half, ask, cutting, room) for half in two])
-        return both if isinstance(both, Failed) else both[0] + both[1]
+        return (yield from _joined([_fit(half, ask, cutting, room) for half in two]))
     result = yield from ask(work)
     if not isinstance(result, Failed):
         room.fits.append(work)
@@ -272,4 +280,4 @@ def as_items(texts: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
 
 def ids_of(input: dict[str, Any], name: str) -> list[int]:
     """Return the ids of a list of the user JSON."""
-    return [cast(int, item["id"]) for item in input[name]]
+    return [item["id"] for item in input[name]]

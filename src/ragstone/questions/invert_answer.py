@@ -24,8 +24,11 @@ def _usable(item: Any) -> bool:
     return isinstance(item, dict) and "question" in item and "noncommittal" in item
 
 
+_SHAPE = Shape({"questions": _usable})
+
+
 def _read(input: dict[str, Any], raw: str) -> Reading:
-    found, problem = find_reply(input, raw, Shape({"questions": _usable}))
+    found, problem = find_reply(input, raw, _SHAPE)
     count: int = input["count"]
     if found is None:
         return Reading(problem=problem, asked=count)

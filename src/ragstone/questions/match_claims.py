@@ -62,13 +62,13 @@ class Matches:
     """Probability in [0, 1] of what it says of the reference claims, where it tells it."""
 
 
-def _answer_line(reference: set[int], item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+def _answer_line(reference: set[int], id: int, item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
     matches = [] if verdict == "not_found" else read_ids(item.get("matches"), reference)
-    return {"matches": matches, "reason": clean(item.get("reason")), "verdict": verdict}
+    return {"id": id, "matches": matches, "reason": clean(item.get("reason")), "verdict": verdict}
 
 
-def _reference_line(_: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
-    return {"verdict": verdict}
+def _reference_line(id: int, _: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+    return {"id": id, "verdict": verdict}
 
 
 def _read(input: dict[str, Any], raw: str) -> Reading:

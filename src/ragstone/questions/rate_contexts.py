@@ -46,8 +46,8 @@ def rate_lines(input: dict[str, Any], name: str) -> VerdictList:
     return VerdictList(name, ids_of(input, "contexts"), "useful", _line)
 
 
-def _line(item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
-    return {"reason": clean(item.get("reason")), "verdict": verdict}
+def _line(id: int, item: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+    return {"id": id, "reason": clean(item.get("reason")), "verdict": verdict}
 
 
 def _read(input: dict[str, Any], raw: str) -> Reading:
@@ -101,6 +101,8 @@ def verdict_lines(
     parts = yield from in_parts(split_at(contexts, at_once), part, Cutting(halves_of_texts, _weight))
     if isinstance(parts, Failed):
         return parts
+    if len(parts) == 1:
+        return parts[0][1]
     said = said_of(([("verdicts", id) for id, _ in some], items) for some, items in parts)
     return {slot: max(lines, key=lambda line: line["verdict"]) for slot, lines in whole(said).items()}
 

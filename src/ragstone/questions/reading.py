@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from ragstone.questions.base import Reading, Slot
 from ragstone.questions.numbering import numbered_as_asked, read_id
 from ragstone.questions.rewriting import rewritten
@@ -37,12 +39,15 @@ class Shape(NamedTuple):
         """Return the lists of a parsed JSON value that has this shape. A bare list stands for the only list of a kind."""
         if isinstance(value, list) and len(self.lists) == 1:
             value = dict.fromkeys(self.lists, value)
-        if not isinstance(value, dict) or not all(isinstance(value.get(key), list) for key in self.lists):
+        if not isinstance(value, dict):
             return None
-        enough = all if self.every else any
-        if all(not value[key] or enough(usable(item) for item in value[key]) for key, usable in self.lists.items()):
-            return {key: value[key] for key in self.lists}
-        return None
+        enough, found = all if self.every else any, {}
+        for key, usable in self.lists.items():
+            items = value.get(key)
+            if not isinstance(items, list) or (items and not enough(map(usable, items))):
+                return None
+            found[key] = items
+        return found
 
     def unwrap(self, value: Any, depth: int = 3) -> dict[str, list[Any]] | None:
         """Return what `fit` does, also where the value holds the reply, not an empty one, as its only object: {"result": {…}}."""
@@ -96,9 +101,22 @@ def _whole(raw: str) -> Any:
     if not text.startswith("{") or text.count("{") + text.count("[") > MAX_DEPTH:  # so few cannot be nested too deep
         return None
     try:
-        return _DECODER.decode(text)
+        return _quickly(text) or _DECODER.decode(text)
     except ValueError:
         return None
+
+
+def _quickly(text: str) -> Any:
+    """Return the object a text is, None where that takes the decoder that sees whether a key stands twice.
+
+    A text with as many colons as the objects in it hold keys has no key twice.
+    """
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return None
+    items = [item for items in value.values() if isinstance(items, list) for item in items if isinstance(item, dict)]
+    return value if text.count(":") == len(value) + sum(map(len, items)) else None
 
 
 def _pieces(said: str, shape: Shape) -> Iterator[_Piece]:
@@ -224,7 +242,8 @@ def clean(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
-    return (text if text.isascii() else text.encode("utf-8", "replace").decode()) or None
+    # what is printable holds no surrogates, and is found out sooner than what can be encoded
+    return (text if text.isprintable() else text.encode("utf-8", "replace").decode()) or None
 
 
 def has_verdict(item: Any) -> bool:
@@ -239,38 +258,44 @@ class VerdictList(NamedTuple):
     ids: Sequence[int]
     """Ids asked about."""
     vocabulary: Vocabulary
-    line: Callable[[dict[str, Any], Verdict], dict[str, Any]]
-    """(item of the reply, its verdict) -> the item in wire shape, without its id."""
+    line: Callable[[int, dict[str, Any], Verdict], dict[str, Any]]
+    """(id asked about, item of the reply, its verdict) -> the item in wire shape."""
 
 
 def read_verdicts(input: dict[str, Any], raw: str, *lists: VerdictList) -> Reading:
     """Read a reply made of lists of verdicts: aligned by id, in the order asked, extras noted, doubts left missing."""
     found, problem = find_reply(input, raw, Shape({each.name: has_verdict for each in lists}))
-    asked = sum(len(each.ids) for each in lists)
+    asked = sum([len(each.ids) for each in lists])
     if found is None:
         return Reading(problem=problem, asked=asked)
     parsed: dict[str, Any] = {}
     missing: list[Slot] = []
     notes: list[str] = []
     for each in lists:
-        said, extra = _by_id(found[each.name], each)
-        parsed[each.name] = [{"id": id, **said[id]} for id in each.ids if id in said]
-        missing += [(each.name, id) for id in each.ids if id not in said]
-        notes += [f"{each.name}: unknown id {id}" for id in sorted(extra)]
+        said = _by_id(found[each.name], each)
+        lines = parsed[each.name] = []
+        for id in each.ids:
+            item, verdict = said.get(id, _UNSAID)
+            if verdict is None:
+                missing.append((each.name, id))
+            else:
+                lines.append(each.line(id, item, verdict))
+        if extra := said.keys() - each.ids:
+            notes += [f"{each.name}: unknown id {id}" for id in sorted(extra)]
     return Reading(parsed, None, tuple(missing), tuple(notes), asked)
 
 
-def _by_id(items: list[Any], asked: VerdictList) -> tuple[dict[int, dict[str, Any]], set[int]]:
-    """Return the line of each id whose verdicts are readable and alike, and the ids nobody asked about."""
-    groups: dict[int, list[dict[str, Any]]] = {}
+_Said = tuple[dict[str, Any], Verdict | None]
+_UNSAID: _Said = ({}, None)
+
+
+def _by_id(items: list[Any], asked: VerdictList) -> dict[int, _Said]:
+    """Return the first item of each id and the verdict of all of them, None where one cannot be read or two are unlike."""
+    said: dict[int, _Said] = {}
     for item in items:
-        if has_verdict(item) and (id := read_id(item["id"])) is not None:
-            groups.setdefault(id, []).append(item)
-    wanted = set(asked.ids)
-    groups = numbered_as_asked(groups, asked.ids)
-    said: dict[int, dict[str, Any]] = {}
-    for id in wanted & groups.keys():
-        verdicts = {read_verdict(item["verdict"], asked.vocabulary) for item in groups[id]}
-        if len(verdicts) == 1 and (verdict := verdicts.pop()) is not None:
-            said[id] = asked.line(groups[id][0], verdict)
-    return said, groups.keys() - wanted
+        if isinstance(item, dict) and "verdict" in item and (id := read_id(item.get("id"))) is not None:
+            verdict = read_verdict(item["verdict"], asked.vocabulary)
+            first, agreed = said.setdefault(id, (item, verdict))
+            if verdict != agreed:
+                said[id] = (first, None)
+    return numbered_as_asked(said, asked.ids)

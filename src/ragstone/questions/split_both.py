@@ -18,10 +18,11 @@ class BothClaims(NamedTuple):
 
 
 _SIDES = ("answer_claims", "reference_claims")
+_SHAPE = Shape(dict.fromkeys(_SIDES, usable), every=True)
 
 
 def _read(input: dict[str, Any], raw: str) -> Reading:
-    found, problem = find_reply(input, raw, Shape(dict.fromkeys(_SIDES, usable), every=True))
+    found, problem = find_reply(input, raw, _SHAPE)
     if found is None:
         return Reading(problem=problem)
     return Reading({side: [line for item in found[side] if (line := read_claims(item)) is not None] for side in _SIDES})

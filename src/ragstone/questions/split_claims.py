@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragstone.language import fold, halved, holds
+from ragstone.language import Folded, halved, holds
 from ragstone.questions.base import Failed, Kind, Reading
 from ragstone.questions.exchange import Asker, Cutting, Talk, in_parts, listen, long
 from ragstone.questions.reading import Shape, clean, find_reply
@@ -46,7 +45,7 @@ def read_claims(item: Any) -> dict[str, Any] | None:
     if (text := clean(given["text"])) is None:
         return None
     line = {"text": text, "anchor": clean(given.get("anchor"))}
-    return line | {"meta": True} if read_verdict(given.get("meta"), "flag") is True else line
+    return line | {"meta": True} if "meta" in given and read_verdict(given["meta"], "flag") is True else line
 
 
 def usable(item: Any) -> bool:
@@ -56,24 +55,27 @@ def usable(item: Any) -> bool:
 
 def claims_of(lines: Sequence[dict[str, Any]], source: str, language: Language) -> list[SplitClaim]:
     """Turn claims in wire shape into records; what only speaks about the material (`meta`) is none."""
-    folding = cache(fold)
-    claims = [_claim(line, source, language, folding) for line in lines if not line.get("meta")]
+    folded = Folded()
+    claims = [_claim(line, source, language, folded) for line in lines if not line.get("meta")]
     return [claim for claim in claims if claim is not None]
 
 
-def _claim(line: dict[str, Any], source: str, language: Language, folding: Callable[[str], str]) -> SplitClaim | None:
+def _claim(line: dict[str, Any], source: str, language: Language, folded: Folded) -> SplitClaim | None:
     text: str = line["text"]
     marker = _MARKER.match(text)
     body = text[marker.end() :] if marker else text
     if not body.strip():
         return None
     anchor: str | None = line["anchor"]
-    found = anchor is not None and holds(source, anchor, folding)
+    found = anchor is not None and holds(source, anchor, folded)
     return SplitClaim(MARKERS[language] + body if marker else body, anchor if found else None, marker is not None)
 
 
+_SHAPE = Shape({"claims": usable}, every=True)
+
+
 def _read(input: dict[str, Any], raw: str) -> Reading:
-    found, problem = find_reply(input, raw, Shape({"claims": usable}, every=True))
+    found, problem = find_reply(input, raw, _SHAPE)
     if found is None:
         return Reading(problem=problem)
     if not found["claims"] and "{" not in raw and "previous_reply" not in input:

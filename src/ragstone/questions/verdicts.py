@@ -144,11 +144,9 @@ def read_verdict(value: object, vocabulary: Vocabulary) -> Verdict | None:
     trailing words. A longer spelling wins over a shorter one (不支持 before 支持), a negated word is never read as the
     word, and hedged, doubled or other values are not read.
     """
-    if isinstance(value, bool | int | float):
-        return _number(value, vocabulary)
-    if not isinstance(value, str):
-        return None
-    return _word(value, vocabulary) if len(value) <= 20 else _text(value[:400], vocabulary)
+    if isinstance(value, str):
+        return _word(value, vocabulary) if len(value) <= 20 else _text(value[:400], vocabulary)
+    return _number(value, vocabulary) if isinstance(value, bool | int | float) else None
 
 
 def _number(value: float, vocabulary: Vocabulary) -> Verdict | None:
