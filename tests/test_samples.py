@@ -407,6 +407,19 @@ def test_what_is_written_reads_back_the_same(samples):
     assert scan(rows[::-1]).samples_fingerprint == source.samples_fingerprint
 
 
+@given(SAMPLES)
+def test_law_a_row_is_the_dump_of_its_sample_without_what_is_absent(sample):
+    dumped = sample.model_dump(exclude_none=True)
+    for chunk in dumped.get("contexts", ()):
+        assert chunk.pop("text") is not None
+    row = sample.to_dict()
+    assert list(row) == [name for name in dumped if name != "meta" or sample.meta]
+    for name, value in row.items():
+        assert name == "contexts" or value == dumped[name]
+    for chunk, held, rest in zip(row.get("contexts", ()), sample.contexts or (), dumped.get("contexts", ()), strict=True):
+        assert chunk == ({"text": held.text, **rest} if rest else held.text)
+
+
 def test_csv_and_jsonl_of_the_same_data_have_the_same_fingerprints(tmp_path):
     table = scan(write(tmp_path, "a.csv", 'question,answer,contexts,reference\n问,答,"[""c""]",r\n'))
     rows = scan(write(tmp_path, "a.jsonl", lines({"question": "问", "answer": "答", "contexts": ["c"], "reference": "r", "note": "x"})))

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from ragstone import store
 from ragstone.errors import RunFolderError, StoppedError
-from ragstone.store import SCORES, Appender, read_lines, read_manifest, rewrite_scores, write_atomically, write_manifest
+from ragstone.store import (
+    SAMPLES,
+    SCORES,
+    Appender,
+    read_lines,
+    read_manifest,
+    read_rows,
+    rewrite_scores,
+    stored_ids,
+    write_atomically,
+    write_manifest,
+)
 
 
 def cell(sample: str, metric: str, value: float, repeat: int = 0) -> dict[str, object]:
@@ -84,6 +95,17 @@ def test_scores_are_rewritten_in_sample_metric_repeat_order_and_the_last_line_wi
         ("s2", "m", 0, 0.9),
     ]
     assert sorted(p.name for p in tmp_path.iterdir()) == [SCORES]
+
+
+@pytest.mark.parametrize("name", ["s1", "问题 1", 'a "b" \\ c', "tab\t", "é"])
+def test_lines_are_told_apart_whatever_the_names(tmp_path: Path, name: str) -> None:
+    write(tmp_path / SAMPLES, [{"id": "x", "question": "q"}, {"id": name}, {"question": "q", "id": "y"}])
+    assert list(stored_ids(tmp_path)) == ["x", name, "y"]
+    rows = [cell(sample_id, metric, 0.5, repeat) for sample_id in ("y", name) for metric in ("m", name) for repeat in (11, 0)]
+    by_hand = {"metric": "m", "sample_id": "x", "value": 1, "status": "ok", "verdicts": []}
+    write(tmp_path / SCORES, [*rows, by_hand])
+    rewrite_scores(tmp_path, stored_ids(tmp_path), ["m", name], 12)
+    assert [row for _, row in read_rows(tmp_path / SCORES)] == [by_hand, *(rows[at] for at in (5, 4, 7, 6, 1, 0, 3, 2))]
 
 
 def test_a_failed_atomic_write_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:

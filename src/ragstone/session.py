@@ -29,6 +29,7 @@ from ragstone.store import (
     read_manifest,
     read_rows,
     rewrite_scores,
+    stored_ids,
     write_atomically,
     write_manifest,
 )
@@ -223,8 +224,7 @@ class Session:
         if complete:
             if not (self.folder / SAMPLES).exists():
                 raise StoppedError(say("store.file_gone", screen_language(), path=self.folder / SAMPLES))
-            ids = (row["id"] for _, row in read_rows(self.folder / SAMPLES))
-            rewrite_scores(self.folder, ids, list(self.manifest["metrics"]), self.repeats)
+            rewrite_scores(self.folder, stored_ids(self.folder), list(self.manifest["metrics"]), self.repeats)
         before, tokens = self.manifest.get("counts") or {}, self.counts.tokens
         counts = {name: getattr(self.counts, name) for name in COUNTED}
         counts |= {name: count + before.get(name, 0) for name, count in ({"embedding_requests": 0} | dict(embedded or {})).items()}

@@ -5,6 +5,7 @@ manifest.json   samples.jsonl   prompts/   replies.jsonl   scores.jsonl
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -21,6 +22,11 @@ from ragstone.text import say, screen_language
 LOOK = 0.05
 """Seconds for which it is believed that a file still stands in its folder."""
 SCORES, REPLIES, SAMPLES, MANIFEST, LOCK = "scores.jsonl", "replies.jsonl", "samples.jsonl", "manifest.json", ".lock"
+
+_NAME = rb'"([ !#-\[\]-~]+)"'
+_SAMPLE = re.compile(rb'\{"id":%b[,}]' % _NAME)
+_CELL = re.compile(rb'\{"sample_id":%b,"metric":%b,"repeat":(\d+),"value":' % (_NAME, _NAME))
+"""How lines begin that ragstone wrote, names in ASCII without escapes: most of them need not be read further to be told apart."""
 
 
 # ------------------------------------------------------------------ reading
@@ -175,21 +181,34 @@ def write_atomically(path: Path, lines: Iterable[bytes]) -> None:
         raise StoppedError(say("store.cannot_write", screen_language(), path=path, problem=bad.strerror)) from bad
 
 
+def stored_ids(folder: Path) -> Iterator[str]:
+    """Yield the ids of `samples.jsonl`, whose lines were written or checked by this process."""
+    path = folder / SAMPLES
+    for offset, line in read_lines(path):
+        found = _SAMPLE.match(line)
+        yield found[1].decode() if found else load_row(path, offset, line)["id"]
+
+
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Replace the manifest atomically."""
     write_atomically(folder / MANIFEST, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
 
 
 def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: Sequence[str], repeats: int) -> None:
-    """Rewrite `scores.jsonl` in sample order, then metric, then repeat; the last line of a cell wins, other cells go."""
+    """Rewrite `scores.jsonl` in sample order, then metric, then repeat; the last line of a cell wins, other cells go.
+
+    Its lines were written or checked by this process.
+    """
     path = folder / SCORES
     places = PerCell("q")
     for sample_id in sample_ids:
         places.ids.number(sample_id)
-    for offset, row in read_rows(path, score_problem):
-        sample_id, metric, repeat = cell_of(row)
+    for offset, line in read_lines(path):
+        found = _CELL.match(line)
+        cell = (found[1].decode(), found[2].decode(), int(found[3])) if found else cell_of(load_row(path, offset, line, score_problem))
+        sample_id, metric, repeat = cell
         if places.ids.find(sample_id) is not None and metric in metrics and repeat < repeats:
-            places[sample_id, metric, repeat] = offset
+            places[cell] = offset
     with opened(path) as file:
         write_atomically(path, _picked(file, places, metrics, repeats))
 

@@ -91,14 +91,23 @@ class Sample(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The row as `samples.jsonl` holds it: absent fields left out, bare chunks as strings."""
-        row = self.model_dump(exclude_none=True, exclude_defaults=False)
+        row = {name: value for name, value in vars(self).items() if value is not None}
         if self.contexts is not None:
-            row["contexts"] = [
-                c.text if len(c.model_dump(exclude_none=True)) == 1 else c.model_dump(exclude_none=True) for c in self.contexts
-            ]
+            row["contexts"] = [_stored(context) for context in self.contexts]
         if not self.meta:
             row.pop("meta", None)
+        if nested := row.keys() & _NESTED:
+            row |= self.model_dump(include=nested, exclude_none=True)
         return row
+
+
+_NESTED = {"history", "citations", "usage", "meta"}
+"""Fields of a sample that hold more than texts and numbers."""
+
+
+def _stored(context: Context) -> str | dict[str, Any]:
+    row = {name: value for name, value in vars(context).items() if value is not None}
+    return row if len(row) > 1 else context.text
 
 
 class Verdict(Record):
