@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import orjson
 
 from ragstone.analysis.cells import Notice
+from ragstone.bytelines import lines_of
 
 Row = dict[str, Any]
 
@@ -54,7 +55,7 @@ class FileLines:
         """Yield (byte offset, line number, row); a line that is no JSON object is left out, told by its number."""
         unread = place = 0
         with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(lines_of(file), 1):
                 row = _parsed(line)
                 if row is not None and not unread:
                     yield place, number, row

@@ -7,14 +7,17 @@ import contextlib
 import os
 import re
 import time
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
-from ragstone.compact import ABSENT, Cell, PerCell
+from ragstone.analysis.ids import Ids
+from ragstone.bytelines import lines_of
+from ragstone.compact import ABSENT, Cell
 from ragstone.errors import RunFolderError, StoppedError
 from ragstone.stored import Check, manifest_problem, score_problem
 from ragstone.text import say, screen_language
@@ -39,7 +42,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         return
     offset = 0
     with opened(path) as file:
-        for line in file:
+        for line in lines_of(file):
             if line.endswith(b"\n") and not line.isspace():
                 yield offset, line
             offset += len(line)
@@ -199,27 +202,25 @@ def rewrite_scores(folder: Path, sample_ids: Iterable[str], metrics: Sequence[st
 
     Its lines were written or checked by this process.
     """
-    path = folder / SCORES
-    places = PerCell("q")
+    path, ids = folder / SCORES, Ids()
     for sample_id in sample_ids:
-        places.ids.number(sample_id)
+        ids.number(sample_id)
+    lanes = {column: array("q", [ABSENT]) * len(ids) for column in product(metrics, range(repeats))}
     for offset, line in read_lines(path):
         found = _CELL.match(line)
         cell = (found[1].decode(), found[2].decode(), int(found[3])) if found else cell_of(load_row(path, offset, line, score_problem))
-        sample_id, metric, repeat = cell
-        if places.ids.find(sample_id) is not None and metric in metrics and repeat < repeats:
-            places[cell] = offset
+        lane, number = lanes.get(cell[1:]), ids.find(cell[0])
+        if lane is not None and number is not None:
+            lane[number] = offset
     with opened(path) as file:
-        write_atomically(path, _picked(file, places, metrics, repeats))
+        write_atomically(path, _picked(file, lanes.values()))
 
 
-def _picked(file: IO[bytes], places: PerCell, metrics: Sequence[str], repeats: int) -> Iterator[bytes]:
-    columns = list(product(metrics, range(repeats)))
-    for number in range(len(places.ids)):
-        for metric, repeat in columns:
-            if (offset := places.at(number, metric, repeat)) != ABSENT:
-                file.seek(offset)
-                yield file.readline()
+def _picked(file: IO[bytes], lanes: Iterable[Sequence[int]]) -> Iterator[bytes]:
+    for offset in chain.from_iterable(zip(*lanes, strict=True)):
+        if offset != ABSENT:
+            file.seek(offset)
+            yield file.readline()
 
 
 def cell_of(row: dict[str, Any]) -> Cell:

@@ -4,6 +4,7 @@ import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragstone.bytelines import lines_of
 from ragstone.errors import ConfigError, Problem
 from ragstone.text import say
 from ragstone.types import Language
@@ -44,9 +45,27 @@ def decoded_lines(path: Path, encoding: str, lang: Language) -> Iterator[str]:
         with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
             yield from file
     except UnicodeError as error:
-        raise Undecodable(_misfit(path, encoding, error, lang)) from error
+        raise misfit(path, encoding, error, lang) from error
     except OSError as error:
-        raise Undecodable(Problem(say("samples.unreadable", lang, reason=error.strerror or error))) from error
+        raise _unreadable(error, lang) from error
+
+
+def raw_lines(path: Path, lang: Language) -> Iterator[bytes]:
+    """Yield the same lines of a file in UTF-8 before they are decoded.
+
+    Raises:
+        Undecodable: the file went away.
+    """
+    try:
+        with path.open("rb") as file:
+            for line in lines_of(file):
+                yield from line.splitlines(keepends=True) if b"\r" in line else (line,)
+    except OSError as error:
+        raise _unreadable(error, lang) from error
+
+
+def _unreadable(error: OSError, lang: Language) -> Undecodable:
+    return Undecodable(Problem(say("samples.unreadable", lang, reason=error.strerror or error)))
 
 
 def decoded_text(path: Path, encoding: str, lang: Language) -> str:
@@ -56,6 +75,11 @@ def decoded_text(path: Path, encoding: str, lang: Language) -> str:
         Undecodable: the file is not in that encoding, or went away.
     """
     return "".join(decoded_lines(path, encoding, lang))
+
+
+def misfit(path: Path, encoding: str, error: UnicodeError, lang: Language) -> Undecodable:
+    """Return the error that names the first bytes of a file that are not in its encoding."""
+    return Undecodable(_misfit(path, encoding, error, lang))
 
 
 def _misfit(path: Path, encoding: str, error: UnicodeError, lang: Language) -> Problem:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from ragstone.errors import Problem
-from ragstone.reading.decoding import Undecodable, decoded_lines, decoded_text
+from ragstone.reading.decoding import Undecodable, decoded_lines, decoded_text, misfit, raw_lines
 from ragstone.reading.json_pieces import array_objects
 from ragstone.reading.table import Row, kind_of
 from ragstone.text import say
@@ -39,18 +39,33 @@ class JsonLinesTable(_JsonFile):
     def rows(self) -> Iterator[Row | Problem]:
         """Yield the rows; a wrong encoding ends them."""
         try:
-            for number, line in enumerate(decoded_lines(self.path, self.encoding, self.lang), 1):
-                if text := line.strip("\ufeff \t\r\n\v\f"):
-                    yield self._row(number, text)
+            for number, line in enumerate(self._lines(), 1):
+                if (row := self._row(number, line)) is not None:
+                    yield row
         except Undecodable as error:
             yield error.problem
 
-    def _row(self, number: int, text: str) -> Row | Problem:
+    def _lines(self) -> Iterator[str | bytes]:
+        if self.encoding == "utf-8":
+            yield from raw_lines(self.path, self.lang)
+        else:
+            yield from decoded_lines(self.path, self.encoding, self.lang)
+
+    def _text(self, line: str | bytes) -> str:
         try:
-            value = orjson.loads(text)
+            return line if isinstance(line, str) else line.decode()
+        except UnicodeDecodeError as error:
+            raise misfit(self.path, self.encoding, error, self.lang) from error
+
+    def _row(self, number: int, line: str | bytes) -> Row | Problem | None:
+        try:
+            return _object(orjson.loads(line), number, self.lang)
+        except orjson.JSONDecodeError:
+            text = self._text(line).strip("\ufeff \t\r\n\v\f")
+        try:
+            return _object(orjson.loads(text), number, self.lang) if text else None
         except orjson.JSONDecodeError as error:
             return Problem(_bad_json(error, text, self.lang, in_line=True), number)
-        return _object(value, number, self.lang)
 
 
 @dataclass(frozen=True, slots=True)
