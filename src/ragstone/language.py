@@ -85,6 +85,8 @@ def detect(*texts: str | None) -> Language:
     A text without letters, or no text at all, is `en`.
     """
     text = next((t for t in texts if t and not t.isspace()), "")
+    if text.isascii():
+        return "en"
     letters = sum(map(str.isalpha, text))
     return "zh" if letters and len(_HAN.findall(text)) >= _CJK_SHARE * letters else "en"
 

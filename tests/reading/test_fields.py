@@ -1,14 +1,39 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.reading.cells import BadCell, Cell, size
-from ragstone.reading.fields import read_cell
+from ragstone.reading.columns import ALIASES
+from ragstone.reading.fields import read_cell, read_plain
 from ragstone.types import Citation, Context
 
 
 def read(name, value, textual=False, lang="en"):
     return read_cell(name, Cell(value, textual, lang))
+
+
+PIECES = st.sampled_from(["a", "年假", " ", "\n", "[", "]", '"', "\0", "\ud800", "\ufeff", "{", "null"])
+TEXTS = st.lists(PIECES, max_size=4).map("".join)
+CELLS = TEXTS | st.lists(TEXTS, max_size=3) | st.lists(TEXTS | st.none() | st.integers(), max_size=3) | st.none() | st.integers()
+
+
+@given(st.sampled_from(sorted(ALIASES)), CELLS, st.booleans(), st.integers(0, 12))
+def test_law_a_plain_cell_is_read_as_any_other(name, value, textual, most):
+    plain = read_plain(name, value, most)
+    if plain is not None:
+        cell = Cell(value, textual, "en")
+        found = read_cell(name, cell)
+        assert plain == (tuple(context.text for context in found) if name == "contexts" else found)
+        assert size(value) <= most
+        assert not cell.notes
+
+
+def test_everyday_cells_are_plain():
+    assert read_plain("question", "年假几天？", 15) == "年假几天？"
+    assert read_plain("contexts", ["a", " "], 2) == ("a", " ")
+    assert read_plain("reference_contexts", ["a", "b"], 2) == ("a", "b")
 
 
 @pytest.mark.parametrize(

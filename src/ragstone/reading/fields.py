@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragstone.reading.cells import Cell, as_list, as_text, as_value, spelt, storable
+from ragstone.reading.cells import Cell, as_list, as_text, as_value, size, spelt, storable
 from ragstone.types import Citation, Context
 
 _BEHAVIORS = ("answer", "refuse", "clarify")
@@ -24,6 +24,28 @@ def read_cell(name: str, cell: Cell) -> Any:
     if cell.textual and name in _WRITTEN and _is_number(cell.value):
         cell.value = f"{cell.value:.15g}" if isinstance(cell.value, float) else str(cell.value)
     return None if cell.missing else _READERS[name](cell)
+
+
+def read_plain(name: str, value: Any, most: int) -> str | tuple[str, ...] | None:
+    """Return the value of field `name` if its cell is an everyday one, a text or a list of texts of at most `most` bytes, else None.
+
+    It is what `read_cell` returns, but for contexts, which are bare texts here.
+    """
+    if type(value) is str:
+        text, fits = value, name in _TEXT_FIELDS and not value.lstrip().startswith("[")
+    elif type(value) is list and set(map(type, value)) == {str}:
+        text, fits = "".join(value), name == "contexts" or (name in _LIST_FIELDS and all(map(str.strip, value)))
+    else:
+        return None
+    if not fits or not text.strip() or "\0" in text:
+        return None
+    try:
+        fits = size(text) <= most
+    except UnicodeEncodeError:
+        return None
+    if not fits:
+        return None
+    return text if text is value else tuple(value)
 
 
 def _filled_text(cell: Cell) -> str | None:
@@ -190,6 +212,8 @@ def meta_value(cell: Cell) -> Any:
     return cell.value if isinstance(cell.value, str | bool | None) else storable(cell.value, cell)
 
 
+_TEXT_FIELDS = frozenset(("id", "question", "answer", "reference", "error", "answer_raw"))
+_LIST_FIELDS = frozenset(("reference_points", "reference_alternatives", "reference_contexts"))
 _READERS: dict[str, Callable[[Cell], Any]] = {
     "id": _id,
     "question": _filled_text,

@@ -9,7 +9,7 @@ from ragstone.errors import Problem
 from ragstone.language import detect
 from ragstone.reading.cells import BadCell, Cell, size
 from ragstone.reading.columns import NEEDED_BY, Columns
-from ragstone.reading.fields import UNREAD, meta_value, read_cell
+from ragstone.reading.fields import UNREAD, meta_value, read_cell, read_plain
 from ragstone.reading.table import Row
 from ragstone.text import say
 from ragstone.types import Language
@@ -74,6 +74,8 @@ class RowReader:
         return self.notes.columns[column]
 
     def _cell(self, name: str | None, column: str, value: Any, number: int) -> Any:
+        if name is not None and (plain := read_plain(name, value, self.max_cell)) is not None:
+            return plain
         cell = Cell(value, self.textual, self.lang)
         try:
             if (length := size(value)) > self.max_cell:
