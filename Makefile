@@ -27,7 +27,7 @@ test: $(DEV) ## All tests but the slow ones
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-slow: $(SLOW) ## The slow tests: a real model behind a real server, killed processes (downloads about 150 MB once)
-	$(PY) -m pytest -m slow -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(PY) -m pytest -m slow -n $(WORKERS) --dist loadfile $(ARGS)
 
 coverage: $(DEV) ## The tests, with the share of lines they run and its floor
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term:skip-covered --cov-report=json:.coverage.json $(ARGS)"

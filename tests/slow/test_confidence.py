@@ -9,7 +9,7 @@ from ragstone.judge.http import HttpJudge
 from ragstone.replay import replay
 from ragstone.transport.memory import Memory
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one model server for all")]
+pytestmark = pytest.mark.slow
 
 ROWS = [
     {

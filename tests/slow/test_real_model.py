@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one model server for all")]
+pytestmark = pytest.mark.slow
 
 METRICS = {"faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness"}
 SECONDS = 400
