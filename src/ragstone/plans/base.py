@@ -60,13 +60,12 @@ def sent_contexts(sample: Sample) -> SentContexts:
     first: dict[str, int] = {}
     same_as: dict[int, int] = {}
     for rank, context in enumerate(sample.contexts or (), 1):
-        if context.blank:
-            continue
-        if context.text in first:
-            same_as[rank] = first[context.text]
-        else:
-            first[context.text] = rank
-    return SentContexts(tuple((rank, text) for text, rank in first.items()), same_as)
+        text = context.text
+        if text in first:
+            same_as[rank] = first[text]
+        elif text.strip():
+            first[text] = rank
+    return SentContexts(tuple([(rank, text) for text, rank in first.items()]), same_as)
 
 
 def shuffled(sample: Sample, contexts: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -90,13 +89,13 @@ def ranked(sample: Sample, contexts: SentContexts, said: Mapping[int, ContextVer
 
 def finding(claim: Claim, said: ClaimVerdict) -> Finding:
     """Return what was said of a claim, with the contexts it rests on by their ids."""
-    evidence = tuple(f"c{i}" for i in said.evidence)
+    evidence = tuple([f"c{i}" for i in said.evidence])
     return Finding(claim.id, said.verdict, evidence, said.reason, said.quote, said.unverified, said.confidence)
 
 
 def split_list(of: Side, found: Iterable[SplitClaim]) -> ClaimList:
     """Number the claims a judge found in a text."""
-    return claim_list(of, ((c.text, c.anchor, c.behaviour) for c in found))
+    return claim_list(of, found)
 
 
 def claim_list(of: Side, found: Iterable[tuple[str, str | None, bool]], *, unsplit: bool = False) -> ClaimList:
@@ -106,11 +105,11 @@ def claim_list(of: Side, found: Iterable[tuple[str, str | None, bool]], *, unspl
     for item in found:
         total += 1
         unique.setdefault(fold(item[0]) or item[0], item)
-    claims = tuple(
+    claims = [
         Claim(f"{of[0]}{i}", text, anchor, behaviour, _key(folded) if of == "reference" else None)
         for i, (folded, (text, anchor, behaviour)) in enumerate(unique.items(), 1)
-    )
-    return ClaimList(claims, total - len(claims), unsplit)
+    ]
+    return ClaimList(tuple(claims), total - len(claims), unsplit)
 
 
 def _key(folded: str) -> str:
@@ -119,4 +118,4 @@ def _key(folded: str) -> str:
 
 def numbered(claims: ClaimList) -> tuple[tuple[int, str], ...]:
     """Return claims as (id on the wire, text)."""
-    return tuple((int(c.id[1:]), c.text) for c in claims.claims)
+    return tuple([(int(c.id[1:]), c.text) for c in claims.claims])

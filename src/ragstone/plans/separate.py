@@ -66,10 +66,11 @@ def _checked(need: Checked, case: Case) -> Resolving:
     if not claims.claims or not contexts.sent:
         unfound = tuple(Finding(c.id, "not_found") for c in claims.claims)
         return CheckedClaims(claims, unfound, contexts.duplicates)
-    said = yield from check_claims.ask(contexts.sent, numbered(claims), language=case.language, repeat=case.repeat)
+    asked = numbered(claims)
+    said = yield from check_claims.ask(contexts.sent, asked, language=case.language, repeat=case.repeat)
     if isinstance(said, Failed):
         return said
-    findings = tuple(finding(claim, said[number]) for claim, (number, _) in zip(claims.claims, numbered(claims), strict=True))
+    findings = tuple([finding(claim, said[number]) for claim, (number, _) in zip(claims.claims, asked, strict=True)])
     return CheckedClaims(claims, findings, contexts.duplicates)
 
 
@@ -95,21 +96,19 @@ def _matched(need: Matched, case: Case) -> Resolving:
 
 def _both_sides(answer: ClaimList, reference: ClaimList, said: match_claims.Matches) -> MatchedClaims:
     """A reference claim is covered if the reply says so or an answer claim is supported by it; where the two differ it is noted."""
-    matches = {number: said.answer[number] for number, _ in numbered(answer)}
-    hit = {r for m in matches.values() if m.verdict == "supported" for r in m.matches}
-    answers = tuple(
-        Finding(f"a{n}", m.verdict, tuple(f"r{r}" for r in m.matches), m.reason, confidence=m.confidence) for n, m in matches.items()
-    )
+    hit = {r for m in said.answer.values() if m.verdict == "supported" for r in m.matches}
+    answers = [
+        Finding(f"a{n}", m.verdict, tuple([f"r{r}" for r in m.matches]), m.reason, confidence=m.confidence) for n, m in said.answer.items()
+    ]
     references, inconsistent = [], []
-    for number, _ in numbered(reference):
-        stated = said.reference[number]
+    for number, stated in said.reference.items():
         covered = stated or number in hit
         # what is covered against the word of its own side has no probability
         sure = said.confidence.get(number) if covered == stated else None
         references.append(Finding(f"r{number}", "covered" if covered else "missing", confidence=sure))
         if stated != (number in hit):
             inconsistent.append(f"r{number}")
-    return MatchedClaims(answer, reference, answers, tuple(references), tuple(inconsistent))
+    return MatchedClaims(answer, reference, tuple(answers), tuple(references), tuple(inconsistent))
 
 
 def _inverted(need: Inverted, case: Case) -> Resolving:

@@ -137,21 +137,21 @@ def _sizes(work: _Work, why: str) -> tuple[int, int]:
 
 
 def _matches(parts: Sequence[tuple[_Work, Items]], answer: Sequence[int], reference: Sequence[int]) -> Matches | Failed:
+    lines = parts[0][1] if len(parts) == 1 else _joined(parts)
+    if (failed := complete(len(lines), len(answer) + len(reference))) is not None:
+        return failed
+    of_reference = {id: lines["reference", id] for id in reference}
+    covered = {id: line["verdict"] == "covered" for id, line in of_reference.items()}
+    told = {id: line["confidence"] for id, line in of_reference.items() if "confidence" in line}
+    return Matches({id: _match(lines["answer", id]) for id in answer}, covered, told)
+
+
+def _joined(parts: Sequence[tuple[_Work, Items]]) -> Items:
+    """What all parts come to; a claim of the answer needs a verdict of each, one of the reference is covered by any."""
     said = said_of(([*(("answer", id) for id, _ in some), *(("reference", id) for id, _ in of)], items) for (some, of), items in parts)
-    covered = {id: any(line is not None and line["verdict"] == "covered" for line in said["reference", id]) for id in reference}
-    settled = [id for id in reference if covered[id] or None not in said["reference", id]]
-    lines = {id: strongest(found, "matches") for (name, id), found in whole(said).items() if name == "answer"}
-    told = {id: sure for id in reference if (sure := _sure(said["reference", id], covered[id])) is not None}
-    return complete(len(lines) + len(settled), len(answer) + len(reference)) or Matches(
-        {id: _match(lines[id]) for id in answer}, covered, told
-    )
+    covered = {slot: line for slot, lines in said.items() for line in reversed(lines) if line is not None and line["verdict"] == "covered"}
+    return {slot: strongest(lines, "matches") if slot[0] == "answer" else lines[0] for slot, lines in whole(said).items()} | covered
 
 
 def _match(line: dict[str, Any]) -> AnswerMatch:
     return AnswerMatch(line["verdict"], tuple(line["matches"]), line["reason"], line.get("confidence"))
-
-
-def _sure(lines: Sequence[dict[str, Any] | None], covered: bool) -> float | None:
-    """The confidence of the first line that says what all come to."""
-    word = "covered" if covered else "missing"
-    return next((line.get("confidence") for line in lines if line is not None and line["verdict"] == word), None)
