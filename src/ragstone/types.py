@@ -136,7 +136,7 @@ class Verdict(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The line as `scores.jsonl` holds it: the six constant keys, and the optional ones that apply."""
-        held = self.__dict__  # asked for one by one, the attributes of a pydantic model take ten times as long
+        held = self.__dict__  # getattr takes its time on a model, and this is written of every verdict
         row: dict[str, Any] = {
             "kind": held["kind"],
             "id": held["id"],
@@ -170,12 +170,13 @@ class Score(Record):
 
     @model_validator(mode="after")
     def _value_goes_with_status(self) -> Self:
-        if (self.status == "ok") != (self.value is not None):
-            raise ValueError(f"status {self.status} with value {self.value}")
-        if self.value is not None and math.isnan(self.value):
+        status, value = self.status, self.value
+        if (status == "ok") != (value is not None):
+            raise ValueError(f"status {status} with value {value}")
+        if value is not None and math.isnan(value):
             raise ValueError("value is NaN")
-        if self.status != "ok" and not self.reason:
-            raise ValueError(f"status {self.status} without a reason")
+        if status != "ok" and not self.reason:
+            raise ValueError(f"status {status} without a reason")
         return self
 
     def to_dict(self) -> dict[str, Any]:

@@ -73,7 +73,10 @@ class Metric(ABC):
         """Return the reason word if the sample lacks a column this metric cannot do without."""
         if "contexts" in self.needs and sample.contexts is None:
             return "contexts_missing"
-        return next((f"missing:{column}" for column in self.needs if not has(sample, column)), None)
+        for column in self.needs:
+            if not has(sample, column):
+                return f"missing:{column}"
+        return None
 
     def ok(
         self,

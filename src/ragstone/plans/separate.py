@@ -115,7 +115,7 @@ def _inverted(need: Inverted, case: Case) -> Resolving:
     found = yield from invert_answer.ask(case.sample.answer or "", need.count, language=case.language, repeat=case.repeat)
     if isinstance(found, Failed):
         return found
-    return ReverseQuestions(tuple(ReverseQuestion(q.text, q.noncommittal, q.confidence) for q in found))
+    return ReverseQuestions(tuple([ReverseQuestion(*question) for question in found]))
 
 
 def _cosine(need: Cosine, case: Case) -> Resolving:
