@@ -21,6 +21,7 @@ from ragstone.cache_file import MB, CacheFile, Entry
 from ragstone.config import Config
 from ragstone.errors import ConfigError
 from ragstone.judge.base import Identity
+from ragstone.sieve import Sieve
 from ragstone.text import say, screen_language
 
 WAIT = 0.25
@@ -49,6 +50,7 @@ class ReplyCache:
         self._failed = self._closing = False
         self._wanted: list[tuple[Sequence[bytes], asyncio.Future[dict[bytes, bytes]]]] = []
         self._fresh: list[Entry] = []
+        self._put = Sieve()
         self._used: dict[bytes, float] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._untended, self._most_untended = 0, min(UNTENDED_MB, most_mb / 20) * MB
@@ -67,7 +69,11 @@ class ReplyCache:
 
     async def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of those keys that are held; {} once the cache has failed."""
-        if self._failed or self._closing or not keys:
+        if self._failed or self._closing:
+            return {}
+        if not self.foreign:
+            keys = [key for key in keys if key in self._put]
+        if not keys:
             return {}
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[bytes, bytes]] = loop.create_future()
@@ -79,6 +85,7 @@ class ReplyCache:
     def put(self, key: bytes, value: bytes, *, vector: bool = False) -> None:
         """Store a value soon."""
         if not (self._failed or self._closing):
+            self._put.add(key)
             self._fresh.append((key, vector, value))
             self._write_soon()
 
