@@ -8,7 +8,8 @@ this file stands in. RAGSTONE_MOCK_PYTHON names the interpreter of the mock (def
 
 The figure is the slope between two sizes, so that start and end of a run cancel out: (CPU of the larger - CPU of the
 smaller) / (chat requests of the larger - of the smaller). CPU is user and system time of the child as the system counts
-it, least of all rounds; sizes and floor are measured in turns. `--profile` writes where the time goes (cProfile, which
+it, least of all rounds; sizes and floor are measured in turns, the floor over as many requests, for the least of short
+measurements is lower than that of long ones. `--profile` writes where the time goes (cProfile, which
 doubles it: read the shares).
 """
 
@@ -105,10 +106,11 @@ def chat_requests(run: Path) -> int:
     return counts["requests"]
 
 
-def floor(base_url: str) -> float:
-    """Return milliseconds of CPU a bare aiohttp client needs for one request."""
+def floor(base_url: str, count: int) -> float:
+    """Return milliseconds of CPU a bare aiohttp client needs for one of `count` requests."""
     script = os.environ.get("RAGSTONE_FLOOR_CLIENT", __file__)
-    command = [sys.executable, script, "--base", base_url, "--n", "400", "--conc", str(CONCURRENCY), "--only", "aiohttp", "--reps", "1"]
+    command = [sys.executable, script, "--base", base_url, "--n", str(count), "--conc", str(CONCURRENCY)]
+    command += ["--only", "aiohttp", "--reps", "1"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     line = next(line for line in said.splitlines() if line.startswith("RESULT "))
     return float(json.loads(line.removeprefix("RESULT "))["aiohttp"]["cpu_us_per_req_median"]) / 1000
@@ -126,7 +128,7 @@ def measure(script: str, plugin: str, *, rounds: int = 5, sizes: tuple[int, int]
                 run = Path(name) / f"run-{size}-{turn}"
                 cpu[size].append(evaluate(data[size], base_url, run, cached=cached))
                 requests[size] = chat_requests(run)
-            floors.append(floor(base_url))
+            floors.append(floor(base_url, requests[sizes[1]] - requests[sizes[0]]))
     small, large = sizes
     ms = (min(cpu[large]) - min(cpu[small])) * 1000 / (requests[large] - requests[small])
     least = min(floors)
