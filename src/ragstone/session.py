@@ -217,9 +217,11 @@ class Session:
         """
         if self._scores is None:
             return
-        for file in (self._scores, self._replies):
-            file.check()
-        self._scores.close()
+        try:
+            for file in (self._scores, self._replies):
+                file.check()
+        finally:
+            self._scores.close()
         self._held, self._finished = None, PerCell("b")  # putting the scores in order takes room of its own
         if complete:
             if not (self.folder / SAMPLES).exists():
