@@ -167,12 +167,17 @@ class Run:
         from ragstone.notebook import ShownSummary
 
         notices, facts = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)], SampleFacts(by)
-        cells = self._cells(facts, notices)
+        cells = self.cells(facts, notices)
         limit = self._min_coverage() if min_coverage is None else min_coverage
-        found = summarise(cells, facts, self._rows.at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
+        found = summarise(cells, facts, self.row_at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
         return ShownSummary.of(found)
 
-    def _cells(self, facts: SampleFacts, notices: list[Notice]) -> Cells:
+    def cells(self, facts: SampleFacts, notices: list[Notice]) -> Cells:
+        """Return every cell as numbers; what is known of the samples goes to `facts`, what had to be left out to `notices`.
+
+        Raises:
+            RunFolderError: a line holds what cannot be, or no line can be read.
+        """
         cells, held = Cells(), 0
         self._take_samples(cells, facts, notices)
         if facts.key is not None and facts.key not in facts.keys:
@@ -210,11 +215,20 @@ class Run:
         frames.pandas_or_hint()
         if kind == "samples":
             samples, rows = self._sample_rows([]), self._rows.read([])
-            return frames.samples_frame(self._cells(SampleFacts(), []), (row for *_, row in samples), (row for *_, row in rows))
+            return frames.samples_frame(self.cells(SampleFacts(), []), (row for *_, row in samples), (row for *_, row in rows))
         make = {"cells": frames.cells_frame, "verdicts": frames.verdicts_frame}.get(kind)
         if make is None:
             raise frames.unknown_kind(kind)
         return make(row for _, row in self._final().values())
+
+    def row_at(self, place: int) -> Row:
+        """Return the score row that stands at a place of `cells`."""
+        return self._rows.at(place)
+
+    def sample_rows(self, notices: list[Notice]) -> Iterator[Row]:
+        """Yield the samples as stored; one without an id is left out and named in `notices`."""
+        for *_, row in self._sample_rows(notices):
+            yield row
 
     def rows_of(self, sample_id: str) -> list[Row]:
         """Return the score rows of one sample, of a doubled cell the last; a promised cell without a row as interrupted.

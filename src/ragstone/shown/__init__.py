@@ -1,0 +1,1 @@
+"""What the analysis found, in words: documents for programs, Markdown for pull requests, HTML for notebooks, blocks for the terminal."""
