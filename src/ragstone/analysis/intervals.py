@@ -1,0 +1,252 @@
+"""How far off may a mean be? Intervals for the mean of scores or of differences.
+
+Which interval: `t` for most; `bounded` where too few values differ from the usual one for the spread to be trusted (50
+scores of 1.0 have no spread and are no proof of perfection); `cluster_t` where samples come in clusters; `bca` and
+`bootstrap_t` by resampling, on request.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragstone.analysis.quantiles import beta_quantile, normal_cdf, normal_quantile, t_quantile
+from ragstone.analysis.signflip import cluster_sums
+from ragstone.analysis.ties import NOISE, tied
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Method = Literal["t", "bounded", "bca", "bootstrap_t", "cluster_t"]
+METHODS: tuple[Method, ...] = ("t", "bounded", "bca", "bootstrap_t", "cluster_t")
+
+DRAWS = 10_000
+"""Resamples, or draws of weights."""
+_CELLS = 1 << 21
+"""Numbers of draws held at a time (16 MB), however many values there are."""
+_NO_SPREAD = 1e-9
+"""A resample whose standard error is this small beside the sample's has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A range that holds the true mean in `level` of all cases."""
+
+    low: float
+    high: float
+    level: float
+    """In (0, 1)."""
+    method: Method
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `ci` object of the JSON documents."""
+        return asdict(self)
+
+    def excludes(self, value: float) -> bool:
+        """True if `value` lies outside."""
+        return not self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What is known of a kind of value beforehand."""
+
+    low: float
+    """Worst value there can be."""
+    high: float
+    """Best value there can be."""
+    few: int
+    """Fewer values than this that differ from the usual one call for `bounded`."""
+    usual: float | None
+    """The value most have; None: the most frequent one."""
+
+
+SCORES = Scale(0.0, 1.0, 10, None)
+DIFFERENCES = Scale(-1.0, 1.0, 6, 0.0)
+
+
+def interval(
+    values: Sequence[float],
+    scale: Scale,
+    *,
+    level: float = 0.95,
+    method: Method | None = None,
+    clusters: Sequence[int] | None = None,
+    seed: int = 0,
+) -> Interval | None:
+    """Return an interval for the mean of which `values` are a sample.
+
+    Args:
+        values: One value a sample.
+        scale: `SCORES` or `DIFFERENCES`.
+        level: Share of cases in which such an interval holds the true mean, in (0, 1).
+        method: One of `METHODS`; None: `cluster_t` with clusters, `bounded` where few values differ, else `t`.
+        clusters: A cluster number a value; only `cluster_t` looks at it.
+        seed: Of the draws of `bounded`, `bca` and `bootstrap_t`.
+
+    Returns:
+        None below two values, and for `cluster_t` with fewer than two clusters. For equal values every method but `bounded`
+        gives an interval without width.
+
+    Raises:
+        ValueError: `method` is not one of `METHODS`, or is `cluster_t` without clusters, or `level` is not in (0, 1).
+    """
+    chosen = method or _usual_method(values, scale, clusters)
+    if chosen not in METHODS or not 0 < level < 1 or (chosen == "cluster_t" and clusters is None):
+        raise ValueError(f"no interval of method {chosen!r} and level {level}" + (" without clusters" if clusters is None else ""))
+    if len(values) < 2:
+        return None
+    tail = (1 - level) / 2
+    if chosen == "t":
+        ends = _t(values, tail)
+    elif clusters is not None and chosen == "cluster_t":
+        ends = _cluster_t(values, clusters, tail)
+    elif chosen == "bounded":
+        ends = _bounded(values, scale, tail, seed)
+    else:
+        ends = _resampled(values, scale, tail, seed, _bca if chosen == "bca" else _bootstrap_t)
+    return None if ends is None else Interval(*ends, level, chosen)
+
+
+def _usual_method(values: Sequence[float], scale: Scale, clusters: Sequence[int] | None) -> Method:
+    if clusters is not None:
+        return "cluster_t"
+    return "bounded" if _unusual(values, scale) < scale.few else "t"
+
+
+def _unusual(values: Sequence[float], scale: Scale) -> int:
+    """Count the values that differ from the usual one."""
+    if scale.usual is None:
+        return len(values) - max((count for _, count in tied(values)), default=0)
+    return sum(abs(v - scale.usual) > NOISE for v in values)
+
+
+def _mean(values: Sequence[float]) -> float:
+    # the quotient may leave the range of equal values by one rounding, which would give them a spread
+    return min(max(math.fsum(values) / len(values), min(values)), max(values))
+
+
+def _t(values: Sequence[float], tail: float) -> tuple[float, float]:
+    """mean +- t(n - 1) sd / sqrt(n)."""
+    n, mean = len(values), _mean(values)
+    se = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1) / n)
+    reach = t_quantile(1 - tail, n - 1) * se
+    return mean - reach, mean + reach
+
+
+def _cluster_t(values: Sequence[float], clusters: Sequence[int], tail: float) -> tuple[float, float] | None:
+    """Mean of all values +- t(G - 1) se, se = sqrt(G / (G - 1) * sum of squared cluster sums of (x - mean)) / n."""
+    n, mean = len(values), _mean(values)
+    sums = cluster_sums([v - mean for v in values], clusters)
+    count = len(sums)
+    if count < 2:
+        return None
+    se = math.sqrt(count / (count - 1) * math.fsum(s * s for s in sums)) / n
+    reach = t_quantile(1 - tail, count - 1) * se
+    return mean - reach, mean + reach
+
+
+def _bounded(values: Sequence[float], scale: Scale, tail: float, seed: int) -> tuple[float, float]:
+    """Quantiles of the mean under random weights, each time with one more value at the worst end (Phan and others, 2021).
+
+    n + 1 standard exponential weights, here one Gamma(count) weight for all values that are equal. With one or two distinct
+    values the weighted mean is a beta variable, and the quantile is exact (for zeros and ones: Clopper and Pearson's).
+    """
+    groups = tied(values)
+    worst, best = min(scale.low, groups[0][0]), max(scale.high, groups[-1][0])
+    low = _weighted_quantile(_with_one_more(groups, worst), tail, seed)
+    high = _weighted_quantile(_with_one_more(groups, best), 1 - tail, seed)
+    return low, high
+
+
+def _with_one_more(groups: list[tuple[float, int]], end: float) -> list[tuple[float, int]]:
+    for at, (value, count) in enumerate(groups):
+        if abs(value - end) <= NOISE:
+            return [*groups[:at], (value, count + 1), *groups[at + 1 :]]
+    return sorted([*groups, (end, 1)])
+
+
+def _weighted_quantile(groups: list[tuple[float, int]], p: float, seed: int) -> float:
+    (low, below), (high, above) = groups[0], groups[-1]
+    if len(groups) == 1:
+        return low
+    if len(groups) == 2:
+        return low + (high - low) * beta_quantile(p, above, below)
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    each, counts = np.array([v for v, _ in groups]), np.array([c for _, c in groups], dtype=float)
+    means = []
+    for rows in _portions(len(groups)):
+        weights = rng.standard_gamma(counts, (rows, len(groups)))
+        means.append(weights @ each / weights.sum(axis=1))
+    return float(np.clip(np.quantile(np.concatenate(means), p), low, high))
+
+
+def _portions(width: int) -> Iterator[int]:
+    """Share out the draws so that few enough numbers are held at a time."""
+    rows = max(1, _CELLS // width)
+    for start in range(0, DRAWS, rows):
+        yield min(rows, DRAWS - start)
+
+
+def _resampled(values: Sequence[float], scale: Scale, tail: float, seed: int, method: Any) -> tuple[float, float]:
+    import numpy as np
+
+    mean = _mean(values)
+    groups = tied(v - mean for v in values)
+    if len(groups) == 1:
+        return mean, mean
+    off, counts = np.array([v for v, _ in groups]), np.array([c for _, c in groups])
+    low, high = method(np.random.default_rng(seed), off, counts, tail)
+    return max(mean + low, min(scale.low, min(values))), min(mean + high, max(scale.high, max(values)))
+
+
+def _resamples(rng: np.random.Generator, off: Any, counts: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the means of resamples of the deviations `off`, and the means of their squares, some at a time."""
+    import numpy as np
+
+    n = int(counts.sum())
+    if len(off) < n / 4:
+        for rows in _portions(len(off)):
+            taken = rng.multinomial(n, counts / n, rows) / n
+            yield taken @ off, taken @ off**2
+        return
+    each = np.repeat(off, counts)
+    for rows in _portions(n):
+        drawn = each[rng.integers(0, n, (rows, n), dtype=np.int32)]
+        yield drawn.mean(axis=1), np.einsum("ij,ij->i", drawn, drawn) / n
+
+
+def _bca(rng: np.random.Generator, off: Any, counts: Any, tail: float) -> tuple[float, float]:
+    """Efron's bias-corrected and accelerated percentiles (1987); z0 from (below + at or below) / 2, so ties do not shift it."""
+    import numpy as np
+
+    means = np.concatenate([m for m, _ in _resamples(rng, off, counts)])
+    below, at_or_below = np.count_nonzero(means < -NOISE), np.count_nonzero(means <= NOISE)
+    z0 = normal_quantile(min(max((below + at_or_below) / 2 / DRAWS, 0.5 / DRAWS), 1 - 0.5 / DRAWS))
+    acceleration = float(counts @ off**3 / (6 * (counts @ off**2) ** 1.5))
+    shares = [_bca_share(z0, acceleration, normal_quantile(p)) for p in (tail, 1 - tail)]
+    low, high = np.quantile(means, shares)
+    return float(low), float(high)
+
+
+def _bca_share(z0: float, acceleration: float, z: float) -> float:
+    room = 1 - acceleration * (z0 + z)
+    return normal_cdf(z0 + (z0 + z) / room) if room > 0 else float(z > 0)
+
+
+def _bootstrap_t(rng: np.random.Generator, off: Any, counts: Any, tail: float) -> tuple[float, float]:
+    """Studentised by each resample's own sd; one without spread lies as far off as can be, and the scale's ends stop it."""
+    import numpy as np
+
+    n = int(counts.sum())
+    se = math.sqrt(float(counts @ off**2) / (n - 1) / n)
+    parts = []
+    for means, squares in _resamples(rng, off, counts):
+        own = np.sqrt(np.maximum(squares - means**2, 0) / (n - 1))
+        parts.append(means / np.maximum(own, _NO_SPREAD * se))
+    low, high = np.quantile(np.concatenate(parts), [tail, 1 - tail])
+    return -float(high) * se, -float(low) * se
