@@ -129,7 +129,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _t(values: Sequence[float], tail: float) -> tuple[float, float]:
-    """mean +- t(n - 1) sd / sqrt(n)."""
+    """Return mean +- t(n - 1) sd / sqrt(n)."""
     n, mean = len(values), _mean(values)
     se = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1) / n)
     reach = t_quantile(1 - tail, n - 1) * se

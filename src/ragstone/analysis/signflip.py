@@ -23,8 +23,8 @@ Sizes = list[tuple[float, int]]
 
 RESAMPLES = 9_999
 """Random patterns where not all are counted."""
-ALL_SIGNS = 16
-"""Non-zero differences up to which every pattern is counted."""
+ALL_SIGNS = 20
+"""Non-zero differences up to which every pattern is counted, however unlike they are."""
 MANY = 5_000
 """Non-zero differences above which the normal distribution may stand in."""
 _STATES = 1 << ALL_SIGNS
