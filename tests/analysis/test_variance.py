@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from pandas import DataFrame
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
@@ -34,10 +34,11 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("counts", [[3] * 8, [1, 2, 3, 4, 5], [2, 1, 1, 1], [2, 7]])
-def test_mean_squares_are_those_of_scipy_and_statsmodels(counts):
+def test_mean_squares_are_those_of_statsmodels(counts):
     groups = made(counts, seed=len(counts))
     n, lines = len(counts), sum(counts)
-    table = anova_lm(ols("y ~ C(g)", {"y": np.concatenate(groups), "g": np.repeat(np.arange(n), counts)}).fit())
+    lines_of = DataFrame({"y": np.concatenate(groups), "g": np.repeat(np.arange(n), counts)})
+    table = anova_lm(ols("y ~ C(g)", lines_of).fit())
     between, within = table["mean_sq"]
     n0 = (lines - sum(k * k for k in counts) / lines) / (n - 1)
     found = random_effects(groups)
@@ -45,7 +46,6 @@ def test_mean_squares_are_those_of_scipy_and_statsmodels(counts):
     assert found.samples == pytest.approx(max(0, (between - within) / n0), rel=1e-9)
     assert found.judge_share == pytest.approx(found.judge / (found.samples + found.judge), rel=1e-9)
     assert found.se_judge == pytest.approx(math.sqrt(within * sum(1 / k for k in counts)) / n, rel=1e-9)
-    assert (found.samples * n0 + found.judge) / found.judge == pytest.approx(stats.f_oneway(*groups).statistic, rel=1e-9)
 
 
 def test_samples_without_values_do_not_count_and_arrays_do():
