@@ -99,6 +99,7 @@ def interval(
     if len(values) < 2:
         return None
     tail = (1 - level) / 2
+    ends: tuple[float, float] | None
     if chosen == "t":
         ends = _t(values, tail)
     elif clusters is not None and chosen == "cluster_t":
