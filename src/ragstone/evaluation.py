@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone import plans
+from ragstone.analysis.levels import Levels
 from ragstone.budget import Account, Budget
 from ragstone.cache import cache_folder, open_cache
 from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
@@ -154,7 +155,9 @@ async def evaluate_source(
             raise
         if driver.unpaid and budget is not None and budget.refused_by:
             raise budget.stopped(driver.unpaid, source.count * len(metrics) * session.repeats)
-    return load(out)
+    run = load(out)
+    run.levels = Levels(**config.levels.model_dump())
+    return run
 
 
 def _embedded(embedder: Embedder, account: Account | None) -> dict[str, int]:

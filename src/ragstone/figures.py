@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ragstone.analysis.pooled import base_name
@@ -38,6 +39,21 @@ def bounds(metric: MetricSummary) -> str:
     return NONE if low is None else f"{number(low)}–{number(high)}"
 
 
+def interval(metric: MetricSummary) -> str:
+    """Return the interval of the mean, cut off at 0 and 1, where no mean can lie."""
+    return f"{number(max(0.0, metric.ci.low))}–{number(min(1.0, metric.ci.high))}" if metric.ci else NONE
+
+
+def confidence(level: float) -> str:
+    """Return the level of an interval as a percentage: 95%, 99.9%."""
+    return f"{100 * level:.6g}%"
+
+
+def confidence_of(metrics: Iterable[MetricSummary]) -> str:
+    """Return the level of the intervals of some metrics; where there is none, the usual one."""
+    return confidence(next((m.ci.level for m in metrics if m.ci), 0.95))
+
+
 def level(metric: MetricSummary, min_coverage: float, lang: Language) -> str:
     """Return the level in words; none for a mean that covers too little: with every cell measured it might have another."""
     covered = metric.coverage is not None and metric.coverage >= min_coverage
@@ -49,3 +65,14 @@ def metric_name(metric: str, lang: Language) -> str:
     base = base_name(metric)
     known = base in read_toml("text", "metrics_short.toml")
     return say(f"metrics_short.{base}", lang) + metric[len(base) :] if known else metric
+
+
+VERDICTS = frozenset(
+    ("supported", "contradicted", "not_found", "covered", "missing", "found", "useful", "not_useful", "committal", "noncommittal")
+)
+"""Verdict words that have a translation."""
+
+
+def verdict_word(word: object, lang: Language) -> str:
+    """Return a verdict word in `lang`; an unknown one as it is."""
+    return say(f"show.verdict_{word}", lang) if isinstance(word, str) and word in VERDICTS else str(word)

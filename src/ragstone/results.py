@@ -12,20 +12,22 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import orjson
-
 from ragstone.analysis.adapted import adapted
 from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
 from ragstone.analysis.embedded import embedded
+from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
-from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Summary, summarise
+from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Terms, summarise
 from ragstone.errors import RunFolderError
+from ragstone.facts import read_manifest, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
+from ragstone.terms import check_cluster, check_terms, unknown_key
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
     import pandas
 
+    from ragstone.shown.summary import ShownSummary
     from ragstone.types import Sample, Score
 
 SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl"
@@ -47,7 +49,7 @@ def load(path: str | Path) -> Run:
             if found
             else say("results.empty_folder", screen_language(), path=folder)
         )
-    manifest, notices = _manifest(folder / MANIFEST)
+    manifest, notices = read_manifest(folder / MANIFEST)
     samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
     if not scores.stat().st_size and not (samples and manifest.get("metrics")):
         raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
@@ -86,12 +88,14 @@ class Run:
         """What is known of the run; a missing field is unknown."""
         self.path = path
         """The run folder; None for rows held in memory."""
+        self.levels = USUAL
+        """Limits of the levels of its means, unless a caller names others."""
 
     def __repr__(self) -> str:
         """One line: where the run is, how many samples it has, and the mean of each metric."""
         where = repr(str(self.path)) if self.path else "in memory"
         try:
-            summary = self.summary(worst=0)
+            summary = self._summarised(SampleFacts(), worst=0, terms=Terms(intervals=False))
         except (RunFolderError, OSError) as bad:  # a debugger must be able to show a run that is broken
             return f"Run({where}, {bad})"
         means = (f"{m.metric}={_rounded(m.mean)}" for m in summary.metrics)
@@ -114,7 +118,7 @@ class Run:
     @property
     def signature(self) -> str | None:
         """What the numbers depend on, in one line; None = not known."""
-        return _text(self.manifest.get("signature"))
+        return text_or_none(self.manifest.get("signature"))
 
     @property
     def notice(self) -> str | None:
@@ -145,32 +149,54 @@ class Run:
 
     def _repr_html_(self) -> str | None:
         """The summary for a notebook; None (the plain text is shown) for a run that is broken."""
-        from ragstone.notebook import summary_html
-
         try:
-            return summary_html(self.summary(worst=0), screen_language())
+            return self.summary(worst=0)._repr_html_()
         except (RunFolderError, OSError):
             return None
 
-    def summary(self, by: str | None = None, worst: int = 10, min_coverage: float | None = None) -> Summary:
+    def summary(
+        self,
+        by: str | None = None,
+        worst: int = 10,
+        min_coverage: float | None = None,
+        cluster: str | None = None,
+        ci: str | None = None,
+        levels: Levels | None = None,
+        seed: int = 0,
+        confidence: float = 0.95,
+    ) -> ShownSummary:
         """Return the run in numbers; a notebook shows them as a table.
 
         Args:
             by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by; a sample without it is under None,
-                and a warning lists the keys there are if no sample has it.
+                and a warning lists the keys there are if no sample has it. None = `category`, if samples have one, of at most
+                30 values; "" = no slices.
             worst: how many of the lowest scores to list.
             min_coverage: share of cells, failed ones included, that must be ok; unset = the run's own, else 0.95.
+            cluster: key of samples that belong together, e.g. of one document; a sample without it is a cluster of its own.
+            ci: method of the intervals (`ragstone.analysis.intervals.METHODS`); None = the one that fits.
+            levels: limits of the levels; None = the run's own, else 0.8 and 0.5.
+            seed: of the draws of some intervals.
+            confidence: level of the intervals, in (0, 1).
 
         Raises:
             RunFolderError: a line holds what cannot be, or no line can be read.
+            ConfigError: there is no such method, or no sample has the key `cluster`.
         """
-        from ragstone.notebook import ShownSummary
+        check_terms(ci, cluster, confidence, seed)
+        terms = Terms(ci=ci, confidence=confidence, levels=levels or self.levels, seed=seed)
+        facts = SampleFacts(by or None, cluster, automatic=by is None)
+        return self._summarised(facts, worst, min_coverage, terms)
 
-        notices, facts = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)], SampleFacts(by)
+    def _summarised(self, facts: SampleFacts, worst: int, min_coverage: float | None = None, terms: Terms | None = None) -> ShownSummary:
+        from ragstone.shown.summary import ShownSummary
+
+        notices = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)]
         cells = self.cells(facts, notices)
+        check_cluster(facts)
         limit = self._min_coverage() if min_coverage is None else min_coverage
-        found = summarise(cells, facts, self.row_at, run=self.facts(), worst=worst, min_coverage=limit, notices=notices)
-        return ShownSummary.of(found)
+        known: dict[str, Any] = {"run": self.facts(), "worst": worst, "min_coverage": limit, "notices": notices, "terms": terms}
+        return ShownSummary.of(summarise(cells, facts, self.row_at, **known))
 
     def cells(self, facts: SampleFacts, notices: list[Notice]) -> Cells:
         """Return every cell as numbers; what is known of the samples goes to `facts`, what had to be left out to `notices`.
@@ -180,8 +206,8 @@ class Run:
         """
         cells, held = Cells(), 0
         self._take_samples(cells, facts, notices)
-        if facts.key is not None and facts.key not in facts.keys:
-            notices.append(_unknown_key(facts.key, facts.keys))
+        if facts.key is not None and not facts.automatic and facts.key not in facts.keys:
+            notices.append(unknown_key(facts.key, facts.keys))
         for place, number, row in self._rows.read(notices):
             try:
                 cells.add(row, place)
@@ -269,7 +295,9 @@ class Run:
         rows, samples, replies = (
             lines and ListLines(lines.name, (row for *_, row in lines.read([]))) for lines in (self._rows, self._samples, self._replies)
         )
-        return Run(rows or ListLines(SCORES, ()), samples, self.manifest, None, self._notices, replies)
+        found = Run(rows or ListLines(SCORES, ()), samples, self.manifest, None, self._notices, replies)
+        found.levels = self.levels
+        return found
 
     def nearest_ids(self, sample_id: str, most: int = 3) -> list[str]:
         """Return the ids of the run most like `sample_id`, likest first."""
@@ -302,21 +330,7 @@ class Run:
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""
-        known: dict[str, Any] = {name: _text(self.manifest.get(name)) for name in ("run_id", "signature", "created_at", "gold_fingerprint")}
-        return RunFacts(
-            path=str(self.path) if self.path else None, notice=self.notice, counts=tuple(self._counts()), **known, **self._took()
-        )
-
-    def _took(self) -> dict[str, Any]:
-        held = {name: self.manifest.get(name) for name in ("tokens", "cost")}
-        return {name: value if isinstance(value, dict) else None for name, value in held.items()}
-
-    def _counts(self) -> Iterator[tuple[str, Any]]:
-        for part in ("counts", "tokens"):
-            held = self.manifest.get(part)
-            yield from held.items() if isinstance(held, dict) else ()
-        if isinstance(seconds := self.manifest.get("wall_s"), int | float):
-            yield "wall_s", seconds
+        return run_facts(self.manifest, self.path, self.notice)
 
 
 # ------------------------------------------------------------------ rows
@@ -363,16 +377,6 @@ def _failed(cells: Cells, lines: Lines, names: Iterator[str]) -> Iterator[Row]:
             yield {**row, "metric": column.metric, "status": "failed", "reason": cells.reason(found)[1]}
 
 
-def _manifest(path: Path) -> tuple[Row, list[Notice]]:
-    if not path.is_file():
-        return {}, [Notice("manifest_missing")]
-    try:
-        found = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        found = None
-    return (found, []) if isinstance(found, dict) else ({}, [Notice("manifest_unreadable")])
-
-
 def _names(metrics: Any) -> list[str]:
     return [str(name) for name in metrics] if isinstance(metrics, dict | list) else []
 
@@ -380,12 +384,3 @@ def _names(metrics: Any) -> list[str]:
 def _rounded(mean: float | None) -> float | None:
     """Four decimals; 0 and 1 only for what is exactly that."""
     return mean if mean is None or mean in (0, 1) else min(max(round(mean, 4), 0.0001), 0.9999)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _unknown_key(by: str, keys: Iterable[str]) -> Notice:
-    known = ", ".join(keys)
-    return Notice("key_unknown", (("key", by), ("known", known))) if known else Notice("keys_missing", (("key", by),))

@@ -222,6 +222,11 @@ class Cells:
 
     def pooled(self, column: Column, rows: Sequence[int]) -> float | None:
         """Return the mean over all claims of these samples' ok repeats; None where no verdict lines say it."""
+        totals, amount, cells = self.tallied(column, rows)
+        return column.pool.value(column.metric, totals, amount, cells, column.claim_weight) if cells else None
+
+    def tallied(self, column: Column, rows: Sequence[int]) -> tuple[list[int], float, int]:
+        """Return what the ok repeats of these samples leave for the mean over claims: counts, amount, how many repeats left any."""
         totals, amounts, cells = [0] * column.pool.counts, array("d"), 0
         for lane in column.lanes.values():
             for at in rows:
@@ -230,7 +235,7 @@ class Cells:
                     totals = list(map(add, totals, left))
                     if at < len(lane.amounts):
                         amounts.append(lane.amounts[at])
-        return column.pool.value(column.metric, totals, math.fsum(amounts), cells, column.claim_weight) if cells else None
+        return totals, math.fsum(amounts), cells
 
 
 def checked(row: Row) -> tuple[str, str, int, float | None]:

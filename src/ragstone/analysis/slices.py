@@ -1,5 +1,7 @@
 """What is known of the samples themselves: which behaviour each should show, and the groups that slice a run."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -38,26 +40,91 @@ SMALL = 5
 """A slice of fewer samples is marked small."""
 
 
-class SampleFacts:
-    """Expected behaviour of every sample, and its value under one key; samples are numbered as in `Cells`."""
+AUTOMATIC = "category"
+"""The key a run is sliced by where nobody names one."""
+MOST_AUTOMATIC = 30
+"""With more values than this a run is sliced only if somebody asks for it: a table of hundreds of lines says nothing."""
 
-    def __init__(self, key: str | None = None) -> None:
+
+class Groups:
+    """Which group each sample is in: the one of its value under a key. Samples are numbered as in `Cells`."""
+
+    def __init__(self, key: str, most: int | None = None) -> None:
         self.key = key
+        self.crowded = False
+        """True once there are more than `most` values; then nothing is held any more."""
+        self._most = most
+        self._labels: dict[bytes, tuple[int, Any]] = {b"null": (0, None)}
+        self._numbers = array("i")
+
+    def __len__(self) -> int:
+        return len(self._labels) - 1
+
+    def add(self, at: int, row: Row) -> None:
+        """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
+        if self.crowded:
+            return
+        value = label(row, self.key)
+        _set(self._numbers, at, self._labels.setdefault(orjson.dumps(value), (len(self._labels), value))[0])
+        if self._most is not None and len(self) > self._most:
+            self.crowded, self._labels, self._numbers = True, {b"null": (0, None)}, array("i")
+
+    def number(self, at: int) -> int:
+        """Return the number of a sample's group; 0 for a sample without the key."""
+        return self._numbers[at] if at < len(self._numbers) else 0
+
+    def each(self, samples: int) -> Iterator[tuple[Any, list[int]]]:
+        """Yield (value, sample numbers) in the order the values are met; samples without the key come last, under None."""
+        numbers: dict[int, list[int]] = {}
+        for at in range(samples):
+            numbers.setdefault(self.number(at), []).append(at)
+        values = [value for _, value in self._labels.values()]
+        without = numbers.pop(0, None)
+        for group, rows in numbers.items():
+            yield values[group], rows
+        if without:
+            yield None, without
+
+    def clusters(self, samples: int) -> tuple[array[int], int]:
+        """Return a cluster number a sample, and how many samples lack the key; each of those is a cluster of its own.
+
+        Taking them as one cluster would tie samples together that nobody says belong together.
+        """
+        numbers, without = array("q", map(self.number, range(samples))), 0
+        for at, number in enumerate(numbers):
+            if number == 0:
+                without += 1
+                numbers[at] = -without
+        return numbers, without
+
+
+class SampleFacts:
+    """What is known of the samples: the expected behaviour of each, and its groups; samples are numbered as in `Cells`."""
+
+    def __init__(self, key: str | None = None, cluster: str | None = None, *, automatic: bool = False) -> None:
+        """Slice by `key`; else, if `automatic`, by category where samples have it. `cluster`: key of samples that belong together."""
+        self.automatic = automatic and key is None
+        """True if nobody has named the key."""
+        self.key = AUTOMATIC if self.automatic else key
         self.keys: dict[str, None] = {}
         """Keys met that can slice the run, in order."""
         self.expected = bytearray()
-        self._labels: dict[bytes, tuple[int, Any]] = {b"null": (0, None)}
-        self._groups = array("i")
+        self.slices = Groups(self.key, MOST_AUTOMATIC if self.automatic else None) if self.key is not None else None
+        self.clusters = Groups(cluster) if cluster is not None else None
 
     def add(self, at: int, row: Row) -> None:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         _set(self.expected, at, BEHAVIOURS.index(expected_behavior(row)))
-        if self.key is not None:
+        if (self.slices is not None and not self.automatic) or self.clusters is not None:
             self.keys.update(dict.fromkeys(_keys(row)))
-            _set(self._groups, at, self._group(label(row, self.key)))
+        for groups in (self.slices, self.clusters):
+            if groups is not None:
+                groups.add(at, row)
 
-    def _group(self, value: Any) -> int:
-        return self._labels.setdefault(orjson.dumps(value), (len(self._labels), value))[0]
+    @property
+    def sliced(self) -> bool:
+        """True if the run is to be sliced: by the key somebody named, or by a category that samples have."""
+        return self.slices is not None and (not self.automatic or len(self.slices) > 0)
 
     def expecting(self, behaviour: str, samples: int) -> list[int]:
         """Return the numbers of the samples that should show `behaviour`."""
@@ -66,15 +133,7 @@ class SampleFacts:
 
     def groups(self, samples: int) -> Iterator[tuple[Any, list[int]]]:
         """Yield (value, sample numbers) in the order the values are met; samples without the key come last, under None."""
-        numbers: dict[int, list[int]] = {}
-        for at in range(samples):
-            numbers.setdefault(self._groups[at] if at < len(self._groups) else 0, []).append(at)
-        values = [value for _, value in self._labels.values()]
-        without = numbers.pop(0, None)
-        for group, rows in numbers.items():
-            yield values[group], rows
-        if without:
-            yield None, without
+        return self.slices.each(samples) if self.slices is not None else iter(())
 
 
 def expected_behavior(row: Row) -> str:

@@ -5,23 +5,39 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ragstone.analysis.cells import FAILED, Cells, Column, Notice
-from ragstone.analysis.pooled import base_name, lost_lines
-from ragstone.analysis.slices import SMALL, SampleFacts
+from ragstone.analysis.intervals import SCORES, Interval, interval
+from ragstone.analysis.levels import USUAL, Level, Levels
+from ragstone.analysis.pooled import lost_lines
+from ragstone.analysis.resolution import Resolution, resolution_of
+from ragstone.analysis.slices import MOST_AUTOMATIC, SMALL, SampleFacts
+from ragstone.analysis.spread import histogram_of, mean_of, median_of, sd_of, unseen_share
+from ragstone.analysis.variance import Variance, random_effects
 
 Row = dict[str, Any]
-Level = Literal["high", "middle", "low"]
 
-HIGH, MIDDLE = 0.8, 0.5
-"""Limits of the levels."""
-ROUNDING = 1e-9
-"""A mean this close below a limit reaches it: 2.4 / 3 is 0.8."""
 MIN_COVERAGE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How the numbers are to be read: intervals and levels."""
+
+    ci: str | None = None
+    """Method of the intervals (`ragstone.analysis.intervals.METHODS`); None = the one that fits."""
+    confidence: float = 0.95
+    """Level of the intervals."""
+    levels: Levels = USUAL
+    seed: int = 0
+    """Of what is drawn at random."""
+    intervals: bool = True
+    """False: no intervals, which may take a while."""
+    clusters: Sequence[int] | None = None
+    """A cluster number a sample of the run; samples of one cluster belong together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,30 +60,40 @@ class MetricSummary:
     """n / (n + failed)."""
     micro: float | None
     """Mean over claims instead of samples: see `ragstone.analysis.pooled`."""
+    ci: Interval | None
+    """Interval of the mean; None below two scores."""
     bounds: tuple[float | None, float | None]
     """Mean if every failed cell were 0, and if it were 1."""
     expected: dict[str, int]
     """Samples that should refuse, and that should ask back."""
     level: Level | None
-    """high from 0.8, middle from 0.5; None for answer_relevancy, whose scale depends on the embedder."""
+    """See `ragstone.analysis.levels`."""
     histogram: tuple[int, ...]
     """Scores in ten bins of 0.1; 1.0 is in the last."""
     reasons: dict[str, int]
     """Failed and not applicable cells by reason, most frequent first."""
+    variance: Variance | None
+    """How much of the spread is the judge's own noise; None unless a cell has two or more ok repeats."""
+    resolution: Resolution | None
+    """What one claim more or less moves; None where the metric is not made of verdicts."""
+    unseen: float | None
+    """Where every score is 1: how large the share of lower ones may still be (`ragstone.analysis.spread.unseen_share`)."""
 
     def to_dict(self) -> dict[str, Any]:
         """The metric object of `show --json`."""
         named = ("metric", "mean", "sd", "median", "n", "total", "failed", "not_applicable", "coverage")
         return {
             **{name: getattr(self, name) for name in named},
-            "ci": None,
+            "ci": self.ci.to_dict() if self.ci else None,
             "micro": self.micro,
             "bounds": {"low": self.bounds[0], "high": self.bounds[1]},
             "expected": dict(self.expected),
             "level": self.level,
             "histogram": list(self.histogram),
             "reasons": dict(self.reasons),
-            "variance": None,
+            "variance": self.variance.to_dict() if self.variance else None,
+            "resolution": self.resolution.to_dict() if self.resolution else None,
+            "unseen": self.unseen,
         }
 
 
@@ -135,7 +161,11 @@ class Summary:
     min_coverage: float
     warnings: tuple[Notice, ...]
     apart: tuple[Slice, ...] = ()
-    """The samples that should refuse or ask back, as slices by `expected_behavior`; for tables, not in `to_dict`."""
+    """The samples that should refuse or ask back, as slices by `expected_behavior`; without intervals; for tables, not in `to_dict`."""
+    levels: Levels = USUAL
+    """Limits of the levels; for tables, not in `to_dict`."""
+    cluster: tuple[str, int] | None = None
+    """Key by which samples belong together, and how many clusters there are; for tables, not in `to_dict`."""
 
     @property
     def covered(self) -> bool:
@@ -167,118 +197,127 @@ def summarise(
     worst: int = 10,
     min_coverage: float = MIN_COVERAGE,
     notices: Iterable[Notice] = (),
+    terms: Terms | None = None,
 ) -> Summary:
     """Return the summary of a run; `fetch` gives back the row found at a place of `cells`."""
+    terms, told = _clustered(terms or Terms(), facts, len(cells))
     everything = range(len(cells))
-    metrics = tuple(summarise_metric(cells, c, facts, everything) for c in cells.columns.values())
+    metrics = tuple(summarise_metric(cells, c, facts, everything, terms) for c in cells.columns.values())
     metrics = tuple(m for m in metrics if m.total)
     return Summary(
         run=run,
         samples=len(cells),
         metrics=metrics,
-        slices=tuple(_slices(cells, facts)) if facts.key is not None else (),
+        slices=tuple(_slices(cells, facts, terms)) if facts.sliced else (),
         worst=tuple(_worst(cells, fetch, worst)),
         min_coverage=min_coverage,
-        warnings=(*notices, *_warnings(cells, metrics)),
-        apart=tuple(_apart(cells, facts)),
+        warnings=(*notices, *told, *_warnings(cells, facts, metrics)),
+        apart=tuple(_apart(cells, facts, replace(terms, intervals=False))),
+        levels=terms.levels,
+        cluster=(facts.clusters.key, len(set(terms.clusters))) if facts.clusters and terms.clusters is not None else None,
     )
 
 
-def summarise_metric(cells: Cells, column: Column, facts: SampleFacts, rows: Sequence[int]) -> MetricSummary:
-    """Return one metric over the samples numbered `rows`."""
-    values, reasons, states, expected = array("d"), dict[str, int](), {"failed": 0, "not_applicable": 0}, [0, 0, 0]
+def _clustered(terms: Terms, facts: SampleFacts, samples: int) -> tuple[Terms, list[Notice]]:
+    """Return the terms with a cluster number a sample, and what to tell of samples that name none."""
+    if facts.clusters is None:
+        return terms, []
+    numbers, without = facts.clusters.clusters(samples)
+    told = [Notice("cluster_missing", (("key", facts.clusters.key), ("count", without)))] if without else []
+    if terms.ci not in (None, "cluster_t"):
+        told.append(Notice("cluster_unused", (("method", terms.ci),)))
+    return replace(terms, clusters=numbers), told
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The cells of one metric, sorted by what came of them."""
+
+    values: array[float]
+    clusters: array[int] | None
+    reasons: dict[str, int]
+    states: dict[str, int]
+    expected: list[int]
+
+
+def _gather(cells: Cells, column: Column, facts: SampleFacts, rows: Sequence[int], terms: Terms) -> _Gathered:
+    found = _Gathered(array("d"), None if terms.clusters is None else array("q"), {}, {"failed": 0, "not_applicable": 0}, [0, 0, 0])
     known, behaviours = len(facts.expected), facts.expected
-    for at, found in zip(rows, cells.outcomes(column, rows), strict=True):
-        if found is None:
+    for at, outcome in zip(rows, cells.outcomes(column, rows), strict=True):
+        if outcome is None:
             continue
-        expected[behaviours[at] if at < known else 0] += 1
-        if found >= 0:
-            values.append(found)
+        found.expected[behaviours[at] if at < known else 0] += 1
+        if outcome >= 0:
+            found.values.append(outcome)
+            if found.clusters is not None and terms.clusters is not None:
+                found.clusters.append(terms.clusters[at])
         else:
-            status, reason = cells.reason(found)
-            states[status] += 1
-            reasons[reason] = reasons.get(reason, 0) + 1
-    n, failed = len(values), states[FAILED]
+            status, reason = cells.reason(outcome)
+            found.states[status] += 1
+            found.reasons[reason] = found.reasons.get(reason, 0) + 1
+    return found
+
+
+def summarise_metric(cells: Cells, column: Column, facts: SampleFacts, rows: Sequence[int], terms: Terms | None = None) -> MetricSummary:
+    """Return one metric over the samples numbered `rows`."""
+    terms = terms or Terms()
+    found = _gather(cells, column, facts, rows, terms)
+    values, n, failed = found.values, len(found.values), found.states[FAILED]
     total, tried = math.fsum(values), n + failed
-    mean = _mean(values, total)
+    mean = mean_of(values, total)
+    counts, amount, lined = cells.tallied(column, rows)
     return MetricSummary(
         metric=column.metric,
         mean=mean,
-        sd=_sd(values, mean),
-        median=_median(values),
+        sd=sd_of(values, mean),
+        median=median_of(values),
         n=n,
-        total=tried + states["not_applicable"],
+        total=tried + found.states["not_applicable"],
         failed=failed,
-        not_applicable=states["not_applicable"],
+        not_applicable=found.states["not_applicable"],
         coverage=n / tried if tried else None,
-        micro=cells.pooled(column, rows),
+        micro=column.pool.value(column.metric, counts, amount, lined, column.claim_weight) if lined else None,
+        ci=_interval(found, terms),
         bounds=(_bound(total / tried), _bound((total + failed) / tried)) if tried else (None, None),
-        expected={"refuse": expected[1], "clarify": expected[2]},
-        level=level(column.metric, mean),
-        histogram=_histogram(values),
-        reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        expected={"refuse": found.expected[1], "clarify": found.expected[2]},
+        level=terms.levels.of(column.metric, mean),
+        histogram=histogram_of(values),
+        reasons=dict(sorted(found.reasons.items(), key=lambda item: (-item[1], item[0]))),
+        variance=random_effects(_repeats(column, rows)) if len(column.lanes) > 1 else None,
+        resolution=resolution_of(column.metric, counts, lined, column.claim_weight, n),
+        unseen=unseen_share(values, n if found.clusters is None else len(set(found.clusters)), terms.confidence),
     )
 
 
-def level(metric: str, mean: float | None) -> Level | None:
-    """Return the level of a mean: high >= 0.8, middle >= 0.5, low; None for answer_relevancy and without a mean."""
-    if mean is None or base_name(metric) == "answer_relevancy":
+def _interval(found: _Gathered, terms: Terms) -> Interval | None:
+    if not terms.intervals:
         return None
-    return "high" if mean >= HIGH - ROUNDING else "middle" if mean >= MIDDLE - ROUNDING else "low"
+    clusters = found.clusters if terms.ci in (None, "cluster_t") else None
+    return interval(found.values, SCORES, level=terms.confidence, method=terms.ci, clusters=clusters, seed=terms.seed)
 
 
-def _mean(values: array[float], total: float) -> float | None:
-    # the quotient may leave the range of equal values by one rounding
-    return min(max(total / len(values), min(values)), max(values)) if values else None
+def _repeats(column: Column, rows: Sequence[int]) -> Iterator[list[float]]:
+    """Yield the values of the ok repeats of each sample that has some."""
+    lanes = tuple(column.lanes.values())
+    for at in rows:
+        if values := [value for lane in lanes if (value := lane.value(at)) >= 0]:
+            yield values
 
 
 def _bound(value: float) -> float:
     return min(1.0, value)
 
 
-def _sd(values: array[float], mean: float | None) -> float | None:
-    if mean is None or len(values) < 2:
-        return None
-    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
-
-
-def _median(values: array[float]) -> float | None:
-    if not values:
-        return None
-    bins, middle = Counter(int(v * 1000) for v in values), ((len(values) - 1) // 2, len(values) // 2)
-    return sum(_ranked(values, bins, rank) for rank in sorted(set(middle))) / len(set(middle))
-
-
-def _ranked(values: array[float], bins: Counter[int], rank: int) -> float:
-    """Return the value at a rank; only those near it are sorted, since a sorted copy would be the largest thing in memory."""
-    for bin in sorted(bins):
-        if rank < bins[bin]:
-            near = Counter(v for v in values if int(v * 1000) == bin)
-            break
-        rank -= bins[bin]
-    for value in sorted(near):
-        if rank < near[value]:
-            break
-        rank -= near[value]
-    return value
-
-
-def _histogram(values: array[float]) -> tuple[int, ...]:
-    bins = [0] * 10
-    for v in values:
-        bins[min(9, int(v * 10))] += 1
-    return tuple(bins)
-
-
-def _slices(cells: Cells, facts: SampleFacts) -> Iterator[Slice]:
+def _slices(cells: Cells, facts: SampleFacts, terms: Terms) -> Iterator[Slice]:
     for value, rows in facts.groups(len(cells)):
-        yield Slice(facts.key or "", value, len(rows), tuple(summarise_metric(cells, c, facts, rows) for c in cells.columns.values()))
+        metrics = tuple(summarise_metric(cells, c, facts, rows, terms) for c in cells.columns.values())
+        yield Slice(facts.key or "", value, len(rows), metrics)
 
 
-def _apart(cells: Cells, facts: SampleFacts) -> Iterator[Slice]:
+def _apart(cells: Cells, facts: SampleFacts, terms: Terms) -> Iterator[Slice]:
     for behaviour in ("refuse", "clarify"):
         if rows := facts.expecting(behaviour, len(cells)):
-            metrics = tuple(summarise_metric(cells, c, facts, rows) for c in cells.columns.values())
+            metrics = tuple(summarise_metric(cells, c, facts, rows, terms) for c in cells.columns.values())
             yield Slice("expected_behavior", behaviour, len(rows), tuple(m for m in metrics if m.total))
 
 
@@ -293,7 +332,9 @@ def _worst(cells: Cells, fetch: Callable[[int], Row], most: int) -> Iterator[Wor
         yield WorstCell(str(row["sample_id"]), columns[i].metric, value, lost_lines(row))
 
 
-def _warnings(cells: Cells, metrics: Iterable[MetricSummary]) -> Iterator[Notice]:
+def _warnings(cells: Cells, facts: SampleFacts, metrics: Iterable[MetricSummary]) -> Iterator[Notice]:
+    if facts.automatic and facts.slices is not None and facts.slices.crowded:
+        yield Notice("slices_crowded", (("key", facts.key), ("most", MOST_AUTOMATIC)))
     interrupted = sum(m.reasons.get("interrupted", 0) for m in metrics)
     if interrupted:
         yield Notice("cells_interrupted", (("count", interrupted), ("total", sum(m.total for m in metrics))))

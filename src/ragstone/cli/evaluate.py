@@ -59,6 +59,8 @@ def command(
     repeat: Annotated[Text, _option("--repeat", MEASURE, "K")] = None,
     seed: Annotated[Text, _option("--seed", MEASURE, "N")] = None,
     min_coverage: Annotated[Text, _option("--min-coverage", MEASURE, "X")] = None,
+    level_high: Annotated[Text, _option("--level-high", MEASURE, "X")] = None,
+    level_middle: Annotated[Text, _option("--level-middle", MEASURE, "X")] = None,
     map: Annotated[Texts, _option("--map", INPUT, "NAME=COLUMN")] = None,
     encoding: Annotated[Text, _option("--encoding", INPUT, "NAME")] = None,
     strip_citations: Annotated[bool, _option("--strip-citations", INPUT)] = False,

@@ -22,36 +22,35 @@ def command(
     worst: Annotated[int | None, typer.Option("--worst", metavar="N", min=0, help="show.option_worst")] = None,
     by: Annotated[str | None, typer.Option("--by", metavar="KEY", help="show.option_by")] = None,
     cluster: Annotated[str | None, typer.Option("--cluster", metavar="KEY", help="show.option_cluster")] = None,
+    ci: Annotated[str | None, typer.Option("--ci", metavar="METHOD", help="show.option_ci")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="show.option_seed")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="show.option_failed")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="show.option_raw")] = False,
     json: Annotated[bool, typer.Option("--json", help="show.option_json")] = False,
     min_coverage: Annotated[
         float | None, typer.Option("--min-coverage", metavar="X", min=0, max=1, help="show.option_min_coverage")
     ] = None,
+    level_high: Annotated[str | None, typer.Option("--level-high", metavar="X", help="cli.evaluate_level_high")] = None,
+    level_middle: Annotated[str | None, typer.Option("--level-middle", metavar="X", help="cli.evaluate_level_middle")] = None,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="show.option_config")] = None,
     lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
 ) -> None:
     """Show a run; exits 0 even where coverage is low."""
     from ragstone.cli.help import language_of
-    from ragstone.errors import ConfigError
+    from ragstone.cli.levels import levels_of
     from ragstone.results import load
-    from ragstone.text import say, screen_language
+    from ragstone.text import screen_language
 
     screen = screen_language(lang) if lang else language_of(ctx)
-    if cluster is not None:
-        raise ConfigError(say("show.cluster_later", screen))
-    given = {"--worst": worst is not None, "--by": by is not None, "--failed": failed, "--min-coverage": min_coverage is not None}
-    _refuse_idle([name for name, used in given.items() if used], sample_id, screen, ctx.command_path, raw=raw)
+    terms = {"by": by, "cluster": cluster, "ci": ci, "seed": seed, "min_coverage": min_coverage}
+    named = {**terms, "worst": worst, "failed": failed or None, "level_high": level_high, "level_middle": level_middle, "config": config}
+    _refuse_idle([name for name, value in named.items() if value is not None], sample_id, screen, ctx.command_path, raw=raw)
     found = load(run)
     if sample_id is not None:
         _show_sample(found, sample_id, screen, raw=raw, json=json)
-    else:
-        _show_run(
-            found,
-            screen,
-            {"by": by, "worst": WORST_SHOWN if worst is None else worst, "min_coverage": min_coverage},
-            failed=failed,
-            json=json,
-        )
+        return
+    terms |= {"worst": WORST_SHOWN if worst is None else worst, "seed": seed or 0, "levels": levels_of(ctx)}
+    _show_run(found, screen, terms, failed=failed, json=json)
 
 
 def _refuse_idle(of_the_run: list[str], sample_id: str | None, lang: Language, command: str, *, raw: bool) -> None:
@@ -63,7 +62,8 @@ def _refuse_idle(of_the_run: list[str], sample_id: str | None, lang: Language, c
     if sample_id is None and raw:
         raise ConfigError(say("show.raw_needs_sample", lang) + hint)
     if sample_id is not None and of_the_run:
-        raise ConfigError(say("show.not_of_a_sample", lang, options=", ".join(of_the_run)) + hint)
+        options = ", ".join("--" + name.replace("_", "-") for name in of_the_run)
+        raise ConfigError(say("show.not_of_a_sample", lang, options=options) + hint)
 
 
 def _show_sample(run: Run, sample_id: str, lang: Language, *, raw: bool, json: bool) -> None:
@@ -94,4 +94,4 @@ def _show_run(run: Run, lang: Language, wanted: dict[str, Any], *, failed: bool,
         failed_list(run, lang) if failed else worst_list(summary.worst, lang, wanted["worst"] if any(m.n for m in summary.metrics) else 0)
     )
     parts = ["\n".join(lines) for lines in (slice_table(summary.slices, lang), list(tail)) if lines]
-    print("\n\n".join([summary_table(summary, lang), *parts]))
+    print("\n\n".join([summary_table(summary, lang, details=True), *parts]))

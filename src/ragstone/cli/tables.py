@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragstone import figures
+from ragstone.cli.blocks import screen
 from ragstone.cli.chain import chain_diagram
 from ragstone.cli.money import money, spent_table
 from ragstone.cli.numbers import metric_label, number, percent, ratio
 from ragstone.cli.plain import clip, folded, joined, one_line, table
 from ragstone.cli.width import width
-from ragstone.figures import bounds, level
+from ragstone.figures import confidence_of, interval, level
+from ragstone.shown.remarks import failed_bounds, remarks
+from ragstone.shown.summary import slice_cell, slice_label, slice_notes, warnings
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -22,15 +26,17 @@ CLAIMS_SHOWN = 3
 """Lost claims shown under one of the lowest scores; the sample's own page has them all."""
 
 
-def summary_table(summary: Summary, lang: Language, *, chain: bool = True) -> str:
+def summary_table(summary: Summary, lang: Language, *, chain: bool = True, details: bool = False) -> str:
     """Return the table of a run: means with n/total, what is missing and why, the chain, and what the numbers were made with.
 
-    The signature stands on one line, however long, so that it can be searched for and copied.
+    The signature stands on one line, however long, so that it can be searched for and copied. `details`: what the intervals mean,
+    how the scores are spread, how fine they are and the judge's own noise.
     """
     lines = [*_notice(summary, lang), *_heading(summary, lang), "", *metric_table(summary.metrics, lang, summary.min_coverage)]
     lines += [*folded(summary.run.signature or say("show.signature_unknown", lang), 10**6), *_names(summary, lang)]
     lines += _block(_warnings(summary, lang)) + _block(_missing(summary, lang)) + _block(_apart(summary, lang))
     lines += _block(chain_diagram(summary, lang)) if chain else []
+    lines += _block(screen(remarks(summary, lang)).split("\n")) if details and any(m.n for m in summary.metrics) else []
     lines += _block(_cost(summary, lang)) + _block(_spent(summary, lang)) + _block(_notice(summary, lang))
     return "\n".join(lines)
 
@@ -40,35 +46,31 @@ def print_summary(summary: Summary, lang: Language, *, chain: bool = True) -> No
     print(summary_table(summary, lang, chain=chain))
 
 
-def metric_table(metrics: Iterable[MetricSummary], lang: Language, min_coverage: float = 0.0) -> list[str]:
-    """Return a line a metric: mean, n/total, failed, not applicable, coverage, bounds, level.
+def metric_table(metrics: Sequence[MetricSummary], lang: Language, min_coverage: float = 0.0) -> list[str]:
+    """Return a line a metric: mean, interval, n/total, failed, not applicable, coverage, level.
 
     A mean that covers less than `min_coverage` gets no level: with every cell measured it might have another.
     """
-    names = ("metric", "mean", "count", "failed", "not_applicable", "coverage", "bounds", "level")
-    rows = [[say(f"show.column_{name}", lang) for name in names]]
+    names = ("metric", "mean", "interval", "count", "failed", "not_applicable", "coverage", "level")
+    rows = [[say(f"show.column_{name}", lang, level=confidence_of(metrics)) for name in names]]
     for m in metrics:
         counts = [f"{m.n}/{m.total}", str(m.failed), str(m.not_applicable), percent(m.coverage)]
-        rows.append([metric_label(m.metric, lang), number(m.mean), *counts, bounds(m), level(m, min_coverage, lang)])
+        rows.append([metric_label(m.metric, lang), number(m.mean), interval(m), *counts, level(m, min_coverage, lang)])
     return table(rows, "lrrrrrrl", COLUMNS)
 
 
 def slice_table(slices: tuple[Slice, ...], lang: Language) -> list[str]:
-    """Return a line a slice with the mean and n/total of every metric; metrics that do not fit go into further tables below."""
+    """Return a line a slice with mean, n/total and interval of every metric; metrics that do not fit go into further tables below."""
     if not slices:
         return []
-    labels = [say("show.slice", lang, name=one_line(slices[0].key))] + [_slice_label(s, lang) for s in slices]
+    labels = [say("show.slice", lang, name=one_line(slices[0].key))] + [one_line(slice_label(s, lang)) for s in slices]
     columns = [[say("show.column_samples", lang)] + [str(s.samples) for s in slices]]
-    metrics = [
-        [metric_label(m.metric, lang)] + [ratio(s.metrics[i]) if s.metrics[i].total else number(None) for s in slices]
-        for i, m in enumerate(slices[0].metrics)
-    ]
+    metrics = [[metric_label(m.metric, lang)] + [slice_cell(s.metrics[i]) for s in slices] for i, m in enumerate(slices[0].metrics)]
     lines: list[str] = []
     for group in _groups(metrics, COLUMNS - min(24, max(map(width, labels))) - 9):
         rows = [list(row) for row in zip(*[labels, *columns, *group], strict=True)]
         lines += _block(table([[clip(row[0], 24), *row[1:]] for row in rows], "l" + "r" * (len(rows[0]) - 1), COLUMNS))
-    if any(s.small for s in slices):
-        lines += ["", say("show.small_slices", lang)]
+    lines += _block(line for note in slice_notes(slices, lang) for line in folded(note, COLUMNS))
     return lines[1:]
 
 
@@ -100,11 +102,7 @@ def clip_line(text: str, indent: int) -> str:
 
 def verdict_word(word: object, lang: Language) -> str:
     """Return a verdict word in the language of the screen; an unknown one as it is."""
-    return say(f"show.verdict_{word}", lang) if word in VERDICTS else one_line(word)
-
-
-CHECKED = {"supported", "contradicted", "not_found", "covered", "missing", "found"}
-VERDICTS = CHECKED | {"useful", "not_useful", "committal", "noncommittal"}
+    return one_line(figures.verdict_word(word, lang))
 
 
 def _block(lines: Iterable[str]) -> list[str]:
@@ -136,12 +134,9 @@ def _names(summary: Summary, lang: Language) -> list[str]:
 
 
 def _warnings(summary: Summary, lang: Language) -> Iterator[str]:
-    for warning in summary.warnings:
-        yield from folded(say(f"show.warning_{warning.code}", lang, **dict(warning.values)), COLUMNS, "! ")
-    low = [m for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage]
-    if low:
-        shares = say("show.comma", lang).join(f"{metric_label(m.metric, lang)} {percent(m.coverage)}" for m in low)
-        yield from folded(say("show.low_coverage", lang, shares=shares, limit=percent(summary.min_coverage)), COLUMNS, "! ")
+    for warning in warnings(summary, lang):
+        yield from folded(warning, COLUMNS, "! ")
+    yield from folded(failed_bounds(summary.metrics, lang), COLUMNS) if any(m.failed for m in summary.metrics) else ()
 
 
 def _missing(summary: Summary, lang: Language) -> Iterator[str]:
@@ -219,11 +214,6 @@ COUNTS = (
     "wall_s",
 )
 """What a run took, as far as `manifest.json` says; zeros are left out."""
-
-
-def _slice_label(part: Slice, lang: Language) -> str:
-    value = say("show.no_value", lang) if part.value is None else one_line(part.value)
-    return value + (" *" if part.small else "")
 
 
 def _groups(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:

@@ -17,6 +17,7 @@ from ragstone.config.model import (
     GateSettings,
     GateSlice,
     JudgeSettings,
+    LevelSettings,
     LimitSettings,
     MetricSettings,
     Price,
@@ -47,6 +48,7 @@ __all__ = [
     "GateSettings",
     "GateSlice",
     "JudgeSettings",
+    "LevelSettings",
     "LimitSettings",
     "Loaded",
     "MetricSettings",
@@ -115,6 +117,8 @@ def _validate(merged: Layer, problems: list[str], lang: Language) -> Config:
     except ValidationError as error:
         problems += from_validation(error, merged, lang)
         raise ConfigError("\n".join(problems)) from None
+    if config.levels.middle > config.levels.high:
+        problems.append(say("config.levels_crossed", lang, high=config.levels.high, middle=config.levels.middle))
     if problems:
         raise ConfigError("\n".join(problems))
     return config

@@ -82,6 +82,15 @@ class MetricSettings(Settings):
     """`facts` leaves points about behaviour out of context_recall."""
 
 
+class LevelSettings(Settings):
+    """`[levels]`: from which mean on a metric is called high or middle."""
+
+    high: float = Field(default=0.8, ge=0, le=1)
+    """Least mean that is called high; not below `middle`."""
+    middle: float = Field(default=0.5, ge=0, le=1)
+    """Least mean that is called middle; below it is low."""
+
+
 class Price(Settings):
     """`[prices."MODEL"]`: what a model costs, per million tokens, in any one currency."""
 
@@ -201,6 +210,7 @@ class Config(Settings):
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     limits: LimitSettings = LimitSettings()
     metrics: MetricSettings = MetricSettings()
+    levels: LevelSettings = LevelSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
     """By model name."""
     collect: CollectSettings = CollectSettings()

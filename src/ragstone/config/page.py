@@ -34,7 +34,7 @@ def _table_of(place: Place) -> str:
 
 def _order(item: tuple[Place, FieldInfo]) -> int:
     """Judge and embeddings first, the top level last; a stable sort keeps the order within a table."""
-    return ("judge", "embeddings", "metrics", "limits", "top").index(_table_of(item[0]))
+    return ("judge", "embeddings", "metrics", "limits", "levels", "top").index(_table_of(item[0]))
 
 
 def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> str:
@@ -64,5 +64,7 @@ def _meaning(table: str, name: str, lang: Language) -> str:
             return say(f"settings.metrics_{name}", lang)
         case "limits":
             return say(f"settings.limits_{name}", lang)
+        case "levels":
+            return say(f"settings.levels_{name}", lang)
         case _:
             return say(f"settings.top_{name}", lang)

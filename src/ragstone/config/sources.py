@@ -30,6 +30,7 @@ FLAGS: dict[str, Place] = {
     **{name: ("judge", name) for name in ("base_url", "timeout", "retries", "max_tokens", "temperature", "extra_body", "thinking")},
     **{name: ("limits", name) for name in ("top_k", "max_context_chars", "max_answer_chars")},
     **{name: ("metrics", name) for name in ("metrics", "preset", "strictness", "plan", "precision_against", "recall_points")},
+    **{f"level_{name}": ("levels", name) for name in ("high", "middle")},
     **{name: (name,) for name in ("language", "lang", "map", "encoding", "strip_citations", "max_cell_mb", "concurrency", "rpm", "tpm")},
     **{name: (name,) for name in ("repeat", "limit", "seed", "no_cache", "cache", "cache_mb", "deadline")},
     **{name: (name,) for name in ("max_calls", "max_tokens_total", "max_cost", "dry_run", "min_coverage", "retry_failed", "force")},

@@ -1,0 +1,53 @@
+"""Whether what somebody wants of the numbers can be had: a method of interval there is, a key that samples have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ragstone.analysis.cells import Notice
+from ragstone.analysis.intervals import METHODS
+from ragstone.errors import ConfigError
+from ragstone.text import say, screen_language
+
+if TYPE_CHECKING:
+    from ragstone.analysis.slices import SampleFacts
+
+
+def check_terms(ci: str | None, cluster: str | None, confidence: float = 0.95, seed: int = 0) -> None:
+    """Refuse terms under which there is no interval.
+
+    Raises:
+        ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not between 0 and 1; `seed` is negative.
+    """
+    lang = screen_language()
+    if ci is not None and ci not in METHODS:
+        near = get_close_matches(str(ci), METHODS, n=1)
+        hint = say("cli.nearest", lang, name=near[0]) if near else ""
+        raise ConfigError(say("show.ci_unknown", lang, method=ci, hint=hint, known=", ".join(METHODS)))
+    if ci == "cluster_t" and cluster is None:
+        raise ConfigError(say("show.ci_needs_cluster", lang))
+    if not 0 < confidence < 1:
+        raise ConfigError(say("show.confidence_invalid", lang, value=confidence))
+    if seed < 0:
+        raise ConfigError(say("show.seed_invalid", lang, value=seed))
+
+
+def check_cluster(facts: SampleFacts) -> None:
+    """Refuse to read numbers by clusters that nobody belongs to: every interval would be too narrow, and look as if it were not.
+
+    Raises:
+        ConfigError: no sample has the key of the clusters.
+    """
+    if facts.clusters is None or len(facts.clusters):
+        return
+    key, known = facts.clusters.key, [name for name in facts.keys if name != facts.clusters.key]
+    word = "show.cluster_unknown" if known else "show.cluster_nothing"
+    raise ConfigError(say(word, screen_language(), key=key, known=", ".join(known)))
+
+
+def unknown_key(by: str, keys: Iterable[str]) -> Notice:
+    """Return the notice that no sample has a key to slice by, with the keys there are."""
+    known = ", ".join(keys)
+    return Notice("key_unknown", (("key", by), ("known", known))) if known else Notice("keys_missing", (("key", by),))
