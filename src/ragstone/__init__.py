@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from ragstone.api import aevaluate, estimate, evaluate
+    from ragstone.claim_history import history
     from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
     from ragstone.metrics.answer_correctness import AnswerCorrectness
     from ragstone.metrics.answer_relevancy import AnswerRelevancy
@@ -26,6 +27,7 @@ _HOME = {
     "estimate": "ragstone.api",
     "Estimate": "ragstone.rehearsal",
     "load": "ragstone.results",
+    "history": "ragstone.claim_history",
     "Run": "ragstone.results",
     "Sample": "ragstone.types",
     "Context": "ragstone.types",
@@ -66,6 +68,7 @@ __all__ = [
     "aevaluate",
     "estimate",
     "evaluate",
+    "history",
     "load",
 ]
 

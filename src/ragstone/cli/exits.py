@@ -26,7 +26,7 @@ BROKEN = 70
 PIPE = 141
 """The reader of stdout has gone, as a shell reports it (128 + SIGPIPE)."""
 
-NUMBERS = ("worst", "min_coverage")
+NUMBERS = ("worst", "min_coverage", "last")
 """Options whose numbers the parser of the command line checks; what it says of them is English only."""
 
 
