@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.metrics.keyword_recall import KeywordRecall
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
+    from ragstone.shown.plan import Plan, plan
     from ragstone.types import Context, Sample, Score, Verdict
 
 _HOME = {
@@ -29,6 +30,8 @@ _HOME = {
     "load": "ragstone.results",
     "history": "ragstone.claim_history",
     "Run": "ragstone.results",
+    "plan": "ragstone.shown.plan",
+    "Plan": "ragstone.shown.plan",
     "Sample": "ragstone.types",
     "Context": "ragstone.types",
     "Score": "ragstone.types",
@@ -57,6 +60,7 @@ __all__ = [
     "Estimate",
     "Faithfulness",
     "KeywordRecall",
+    "Plan",
     "RagstoneError",
     "Run",
     "RunFolderError",
@@ -70,6 +74,7 @@ __all__ = [
     "evaluate",
     "history",
     "load",
+    "plan",
 ]
 
 
