@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ragstone.metrics.keyword_recall import KeywordRecall
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
+    from ragstone.shown.gate import GateResult
+    from ragstone.shown.gating import gate
     from ragstone.shown.plan import Plan, plan
     from ragstone.types import Context, Sample, Score, Verdict
 
@@ -30,6 +32,8 @@ _HOME = {
     "load": "ragstone.results",
     "history": "ragstone.claim_history",
     "Run": "ragstone.results",
+    "gate": "ragstone.shown.gating",
+    "GateResult": "ragstone.shown.gate",
     "plan": "ragstone.shown.plan",
     "Plan": "ragstone.shown.plan",
     "Sample": "ragstone.types",
@@ -59,6 +63,7 @@ __all__ = [
     "DataError",
     "Estimate",
     "Faithfulness",
+    "GateResult",
     "KeywordRecall",
     "Plan",
     "RagstoneError",
@@ -72,6 +77,7 @@ __all__ = [
     "aevaluate",
     "estimate",
     "evaluate",
+    "gate",
     "history",
     "load",
     "plan",

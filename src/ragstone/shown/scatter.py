@@ -17,6 +17,7 @@ from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
     from ragstone.analysis.cells import Cells, Column
+    from ragstone.analysis.pairs import Side
     from ragstone.results import Run
 
 REQUESTS = 7
@@ -80,7 +81,7 @@ def _of_one(run: Run, correlation: float, judge_sd: float | None) -> Iterator[Sp
     for column in cells.columns.values():
         values = [v for v in cells.outcomes(column, range(len(cells))) if v is not None and v >= 0]
         sd = difference_sd(values) or 0.0
-        noise = _noise(cells, column, range(len(cells)), judge_sd)
+        noise = _noise(column, range(len(cells)), judge_sd)
         yield Spread(
             sd=paired_sd(sd, correlation),
             source="one_run_assumed_correlation",
@@ -93,8 +94,7 @@ def _of_one(run: Run, correlation: float, judge_sd: float | None) -> Iterator[Sp
         )
 
 
-def _noise(cells: Cells, column: Column, rows: Sequence[int], judge_sd: float | None) -> Noise | None:
-    del cells
+def _noise(column: Column, rows: Sequence[int], judge_sd: float | None) -> Noise | None:
     groups = [group for at in rows if (group := [v for lane in column.lanes.values() if (v := lane.value(at)) >= 0])]
     parts = random_effects(groups)
     once = judge_sd**2 if judge_sd is not None else None if parts is None else parts.judge
@@ -103,9 +103,10 @@ def _noise(cells: Cells, column: Column, rows: Sequence[int], judge_sd: float | 
 
 # ------------------------------------------------------------------ two runs
 def _of_two(base: Run, new: Run, judge_sd: float | None) -> Iterator[Spread]:
-    from ragstone.shown.comparison import paired
+    from ragstone.analysis.pairs import pair
 
-    left, right, pairs = paired(base, new)
+    left, right = _side(base), _side(new)
+    pairs = pair(left, right)
     if not len(pairs):
         raise DataError(say("plan.no_common_id", screen_language(), count=pairs.matching, total=pairs.base_samples))
     common = [name for name in left.cells.columns if name in right.cells.columns]
@@ -115,12 +116,21 @@ def _of_two(base: Run, new: Run, judge_sd: float | None) -> Iterator[Spread]:
         yield _paired(name, (left.cells, right.cells), (pairs.base, pairs.new), judge_sd)
 
 
+def _side(run: Run) -> Side:
+    from ragstone.analysis.pairs import PairFacts, Side
+    from ragstone.analysis.parts import ComparedCells
+
+    cells, facts = ComparedCells(), PairFacts()
+    run.cells(facts, [], cells)
+    return Side(cells, facts, cells.names)
+
+
 def _paired(name: str, cells: tuple[Cells, Cells], rows: tuple[Sequence[int], Sequence[int]], judge_sd: float | None) -> Spread:
     columns = [side.columns[name] for side in cells]
     outcomes = zip(*(side.outcomes(column, at) for side, column, at in zip(cells, columns, rows, strict=True)), strict=True)
     both = [(old, now) for old, now in outcomes if old is not None and now is not None and old >= 0 and now >= 0]
     differences = tuple(now - old for old, now in both)
-    noises = [_noise(side, column, at, judge_sd) for side, column, at in zip(cells, columns, rows, strict=True)]
+    noises = [_noise(column, at, judge_sd) for column, at in zip(columns, rows, strict=True)]
     known = [noise for noise in noises if noise is not None]
     # a run judged once cannot tell the judge's noise; then that of the other run stands for both
     noises = [noise or Noise(known[0].once, known[0].once) for noise in noises] if known else []
