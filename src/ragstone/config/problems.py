@@ -10,6 +10,7 @@ import orjson
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from ragstone.config.model import GateRule, GateSlice
 from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, table_at
 from ragstone.text import say
 from ragstone.types import Language
@@ -89,7 +90,9 @@ def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
     if kind == "list" and get_origin(get_args(option)[0]) is Literal:
         return say("config.allow_list_of", lang, choices=", ".join(get_args(get_args(option)[0])))
     if kind == "object" and get_args(option)[1] is not Any:
-        return say("config.allow_tables", lang)
+        return say("config.allow_rules" if get_args(option)[1] is GateRule else "config.allow_tables", lang)
+    if kind == "list" and get_args(option)[0] is GateSlice:
+        return say("config.allow_slices", lang)
     return say(f"config.allow_{kind}", lang)
 
 

@@ -1,0 +1,79 @@
+"""Outcomes of rules: what noise could explain is flaky, what has no data is skipped."""
+
+import pytest
+
+from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims
+from ragstone.analysis.intervals import Interval
+
+MEAN, DROP, COVERAGE = Limit("min_mean", "m", 0.8), Limit("max_drop", "m", 0.02), Limit("min_coverage", "m", 0.95, required=False)
+
+
+def ci(low, high):
+    return Interval(low, high, 0.95, "t")
+
+
+@pytest.mark.parametrize(
+    ("mean", "interval", "status"),
+    [
+        (0.85, ci(0.7, 0.95), "pass"),
+        (0.8 - 1e-12, ci(0.7, 0.9), "pass"),
+        (0.79, ci(0.7, 0.88), "flaky"),
+        (0.79, ci(0.7, 0.8), "flaky"),
+        (0.7, ci(0.62, 0.78), "fail"),
+        (0.5, None, "flaky"),
+        (0.9, None, "pass"),
+        (None, None, "skipped"),
+    ],
+)
+def test_least_mean(mean, interval, status):
+    assert mean_outcome(MEAN, 0 if mean is None else 30, mean, interval).status == status
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "status"),
+    [
+        (0.1, ci(0.05, 0.15), "pass"),
+        (0.0, ci(0.0, 0.0), "pass"),
+        (-0.02, ci(-0.05, 0.01), "pass"),
+        (-0.03, ci(-0.08, 0.02), "flaky"),
+        (-0.03, ci(-0.05, -0.01), "flaky"),
+        (-0.05, ci(-0.07, -0.03), "fail"),
+        (-0.5, None, "flaky"),
+        (None, None, "skipped"),
+    ],
+)
+def test_largest_drop(difference, interval, status):
+    assert drop_outcome(DROP, 0 if difference is None else 30, difference, interval).status == status
+
+
+@pytest.mark.parametrize(
+    ("n", "failed", "status", "share"), [(95, 5, "pass", 0.95), (94, 6, "fail", 0.94), (0, 3, "fail", 0.0), (0, 0, "skipped", None)]
+)
+def test_coverage(n, failed, status, share):
+    found = coverage_outcome(COVERAGE, n, failed)
+    assert (found.status, found.observed) == (status, share)
+
+
+@pytest.mark.parametrize(
+    ("status", "required", "on_doubt", "breaks"),
+    [
+        ("pass", True, "fail", False),
+        ("fail", False, "pass", True),
+        ("flaky", True, "pass", False),
+        ("flaky", True, "fail", True),
+        ("skipped", True, "pass", True),
+        ("skipped", False, "fail", False),
+    ],
+)
+def test_what_makes_a_gate_fail(status, required, on_doubt, breaks):
+    assert Outcome(Limit("min_mean", "m", 0.8, required=required), status).breaks(on_doubt) is breaks
+
+
+def test_a_made_up_claim_is_new_if_its_sample_did_not_have_it():
+    base = {"a": {"old"}, "b": {"other"}}
+    new = {"a": [("a1", "Old", "old"), ("a2", "7 days", "7 days")], "b": [("a1", "Old", "old")], "c": [("a1", "x", "x")]}
+    found = new_claims(base, new)
+    assert [(c.sample_id, c.claim, c.text) for c in found] == [("a", "a2", "7 days"), ("b", "a1", "Old"), ("c", "a1", "x")]
+    rule = Limit("no_new_made_up", None, 0.0)
+    assert (made_up_outcome(rule, found).status, made_up_outcome(rule, found).observed) == ("fail", 3.0)
+    assert made_up_outcome(rule, []).status == "pass"

@@ -1,0 +1,91 @@
+"""The rules of a gate: one table of a TOML file, read strictly."""
+
+import pytest
+
+from ragstone.config.rules import load_rules, rules_of
+from ragstone.errors import ConfigError
+
+FULL = """
+[judge]
+model = "any"
+[gate]
+min_coverage = 0.9
+on_doubt = "fail"
+no_new_made_up = "any"
+[gate.metrics.faithfulness]
+min_mean = 0.80
+max_drop = 0.02
+[[gate.slices]]
+by = "category"
+value = "请假"
+metric = "context_recall"
+min_mean = 0.7
+"""
+
+
+def read(tmp_path, text, lang="en"):
+    file = tmp_path / "rules.toml"
+    file.write_text(text, encoding="utf-8")
+    return load_rules(file, lang)
+
+
+def test_every_rule_is_read_and_other_tables_are_left_alone(tmp_path):
+    rules = read(tmp_path, FULL)
+    assert (rules.min_coverage, rules.confidence, rules.on_doubt, rules.no_new_made_up) == (0.9, 0.95, "fail", "any")
+    assert (rules.metrics["faithfulness"].min_mean, rules.metrics["faithfulness"].max_drop) == (0.8, 0.02)
+    assert (rules.slices[0].by, rules.slices[0].value, rules.slices[0].metric, rules.slices[0].min_mean) == (
+        "category",
+        "请假",
+        "context_recall",
+        0.7,
+    )
+
+
+def test_an_empty_table_means_the_defaults(tmp_path):
+    assert read(tmp_path, "[gate]\n") == rules_of({}, "en")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[gates]\nmin_coverage = 0.9", ["rules.toml", "gates", "[gate]"]),
+        ("min_coverage = 0.9", ["rules.toml", "[gate]"]),
+        ("[gate]\nmin_coverge = 0.9", ["min_coverge", "min_coverage"]),
+        ('[gate]\nmin_coverage = "0.9"', ["[gate] min_coverage", '"0.9"']),
+        ('[gate]\non_doubt = "maybe"', ["[gate] on_doubt", "maybe", "pass"]),
+        ('[gate]\nno_new_made_up = "all"', ["no_new_made_up", '"any"']),
+        ("[gate.metrics.faithfulness]\nmin_mena = 0.8", ["min_mena", "[gate.metrics.faithfulness] min_mean"]),
+        ("[gate.metrics.faithfulness]\nmin_mean = 80", ["[gate.metrics.faithfulness] min_mean", "80"]),
+        ("[gate.metrics.faithfulness]\n", ["[gate.metrics.faithfulness]", "min_mean", "max_drop"]),
+        ("[gate.metrics]\nfaithfulness = 0.8", ["[gate.metrics] faithfulness", "0.8"]),
+        ("[gate]\nmetrics = 3", ["metrics = 3", "[gate.metrics.faithfulness]"]),
+        ("[gate]\nslices = 3", ["slices = 3", "[[gate.slices]]"]),
+        ('[[gate.slices]]\nby = "c"\nvalue = "x"\nmin_mean = 0.5', ["metric", "[gate.slices.0]"]),
+        ('[[gate.slices]]\nby = "c"\nmetric = "m"', ["[[gate.slices]] 1", "min_mean"]),
+        ("gate = 3", ["gate = 3"]),
+        ("[gate", ["rules.toml"]),
+        ("[gate]\nconfidence = 1.0", ["confidence"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(tmp_path, text, parts, lang):
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, text, lang)
+    assert [part for part in parts if part not in str(refused.value)] == []
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, '[gate]\nmin_coverage = 2\non_doubt = "x"')
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="nowhere.toml"):
+        load_rules(tmp_path / "nowhere.toml", "en")
+
+
+def test_rules_from_python_are_as_strict():
+    assert rules_of({"metrics": {"faithfulness": {"min_mean": 0.8}}}, "en").metrics["faithfulness"].min_mean == 0.8
+    with pytest.raises(ConfigError, match=r"\[gate.metrics.f\] min_mean"):
+        rules_of({"metrics": {"f": {"min_mean": "x"}}}, "en")
