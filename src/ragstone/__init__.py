@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.metrics.keyword_recall import KeywordRecall
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
+    from ragstone.shown.comparison import Comparison, compare
     from ragstone.shown.gate import GateResult
     from ragstone.shown.gating import gate
     from ragstone.shown.plan import Plan, plan
@@ -36,6 +37,8 @@ _HOME = {
     "GateResult": "ragstone.shown.gate",
     "plan": "ragstone.shown.plan",
     "Plan": "ragstone.shown.plan",
+    "compare": "ragstone.shown.comparison",
+    "Comparison": "ragstone.shown.comparison",
     "Sample": "ragstone.types",
     "Context": "ragstone.types",
     "Score": "ragstone.types",
@@ -56,6 +59,7 @@ _HOME = {
 __all__ = [
     "AnswerCorrectness",
     "AnswerRelevancy",
+    "Comparison",
     "ConfigError",
     "Context",
     "ContextPrecision",
@@ -75,6 +79,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "aevaluate",
+    "compare",
     "estimate",
     "evaluate",
     "gate",

@@ -198,13 +198,18 @@ class Run:
         known: dict[str, Any] = {"run": self.facts(), "worst": worst, "min_coverage": limit, "notices": notices, "terms": terms}
         return ShownSummary.of(summarise(cells, facts, self.row_at, **known))
 
-    def cells(self, facts: SampleFacts, notices: list[Notice]) -> Cells:
+    def cells(self, facts: SampleFacts, notices: list[Notice], into: Cells | None = None) -> Cells:
         """Return every cell as numbers; what is known of the samples goes to `facts`, what had to be left out to `notices`.
+
+        Args:
+            facts: takes in the rows of the samples.
+            notices: takes in what a reader should know.
+            into: cells that are filled and returned; None = new ones.
 
         Raises:
             RunFolderError: a line holds what cannot be, or no line can be read.
         """
-        cells, held = Cells(), 0
+        cells, held = Cells() if into is None else into, 0
         self._take_samples(cells, facts, notices)
         if facts.key is not None and not facts.automatic and facts.key not in facts.keys:
             notices.append(unknown_key(facts.key, facts.keys))

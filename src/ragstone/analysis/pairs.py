@@ -1,0 +1,168 @@
+"""Which samples of two runs belong together: the same id, the same question, the same reference."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from ragstone.analysis.names import Names
+from ragstone.analysis.slices import SampleFacts, label
+
+if TYPE_CHECKING:
+    from ragstone.analysis.cells import Cells
+
+Row = dict[str, Any]
+UNKNOWN = b""
+"""Stands where a run does not hold the text: what is not known cannot differ."""
+_GOLD = ("reference", "reference_points", "reference_alternatives")
+
+
+class PairFacts(SampleFacts):
+    """What is known of a run's samples for a comparison: digests of their texts, and the cluster each belongs to."""
+
+    def __init__(self, key: str | None = None, cluster: str | None = None) -> None:
+        super().__init__(key)
+        self.cluster = cluster
+        self.clusters: dict[int, Any] = {}
+        """Sample number -> value under the cluster key; samples without the key are left out."""
+        self.questions: dict[int, bytes] = {}
+        self.references: dict[int, bytes] = {}
+        self.answers: dict[int, bytes] = {}
+        """Digests of the answer together with its contexts."""
+        self.known_keys: dict[str, None] = {}
+
+    def add(self, at: int, row: Row) -> None:
+        """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
+        super().add(at, row)
+        self.questions[at] = _digest(row.get("question"))
+        self.references[at] = _digest(*(row.get(name) for name in _GOLD))
+        self.answers[at] = _digest(row.get("answer"), row.get("contexts")) if row.get("answer") is not None else UNKNOWN
+        if self.cluster is not None:
+            self._cluster(at, row, self.cluster)
+
+    def _cluster(self, at: int, row: Row, key: str) -> None:
+        meta = row.get("meta")
+        self.known_keys.update(dict.fromkeys(meta if isinstance(meta, dict) else ()))
+        value = label(row, key)
+        if value is None:
+            self.clusters.pop(at, None)
+        else:
+            self.clusters[at] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two runs that are compared."""
+
+    cells: Cells
+    facts: PairFacts
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How the samples of two runs belong together. Ids stand in the order of the base run, `only_new` in that of the new one."""
+
+    base: tuple[int, ...]
+    """Numbers of the paired samples in the base run, in its order."""
+    new: tuple[int, ...]
+    """Numbers of the same samples in the new run."""
+    ids: tuple[str, ...]
+    only_base: tuple[str, ...]
+    only_new: tuple[str, ...]
+    changed: tuple[str, ...]
+    """Same id, but another question or reference: no pair."""
+    renamed: tuple[tuple[str, str], ...]
+    """(id in base, id in new) of ids that only one run has and whose question is the same: told, not paired."""
+    base_samples: int
+    new_samples: int
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    @property
+    def matching(self) -> int:
+        """Ids that both runs have, whether or not question and reference are the same."""
+        return len(self.base) + len(self.changed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object `pairs` of `compare --json`."""
+        lists = {name: list(getattr(self, name)) for name in ("only_base", "only_new", "changed")}
+        return {"common": len(self), **lists, "renamed": [{"base": old, "new": new} for old, new in self.renamed]}
+
+
+def pair(base: Side, new: Side) -> Pairs:
+    """Put the samples of two runs side by side, by id; a sample whose question or reference has changed makes no pair."""
+    left: list[int] = []
+    right: list[int] = []
+    ids: list[str] = []
+    only_base: list[str] = []
+    changed: list[str] = []
+    for at, name in enumerate(base.names):
+        other = new.names.find(name)
+        if other is None:
+            only_base.append(name)
+        elif _differ(base.facts, at, new.facts, other):
+            changed.append(name)
+        else:
+            left.append(at)
+            right.append(other)
+            ids.append(name)
+    only_new = [name for name in new.names if base.names.find(name) is None] if len(new.names) > len(ids) + len(changed) else []
+    return Pairs(
+        base=tuple(left),
+        new=tuple(right),
+        ids=tuple(ids),
+        only_base=tuple(only_base),
+        only_new=tuple(only_new),
+        changed=tuple(changed),
+        renamed=tuple(_renamed(base, new, only_base, only_new)),
+        base_samples=len(base.names),
+        new_samples=len(new.names),
+    )
+
+
+def same_answers(base: Side, new: Side, pairs: Pairs) -> bool:
+    """True if both runs hold answer and contexts of every pair, and they are the same: then only the measuring can differ."""
+    left, right = base.facts.answers, new.facts.answers
+    together = zip(pairs.base, pairs.new, strict=True)
+    return len(pairs) > 0 and all((a := left.get(x, UNKNOWN)) != UNKNOWN and a == right.get(y, UNKNOWN) for x, y in together)
+
+
+def _differ(base: PairFacts, at: int, new: PairFacts, other: int) -> bool:
+    return any(
+        UNKNOWN not in (a := old.get(at, UNKNOWN), b := now.get(other, UNKNOWN)) and a != b
+        for old, now in ((base.questions, new.questions), (base.references, new.references))
+    )
+
+
+def _renamed(base: Side, new: Side, only_base: Iterable[str], only_new: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """Pair off equal questions in order; of several equal ones each is taken once."""
+    free: dict[bytes, list[str]] = {}
+    for name in only_new:
+        if (question := new.facts.questions.get(new.names.number(name), UNKNOWN)) != UNKNOWN:
+            free.setdefault(question, []).append(name)
+    for name in only_base if free else ():
+        if found := free.get(base.facts.questions.get(base.names.number(name), UNKNOWN)):
+            yield name, found.pop(0)
+
+
+def _digest(*parts: Any) -> bytes:
+    """16 bytes for some texts or lists of texts, compared in the normal form NFC; UNKNOWN where nothing is given."""
+    if not any(part is not None and part != [] for part in parts):
+        return UNKNOWN
+    text = unicodedata.normalize("NFC", "\x1f".join(map(_text, parts)))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _text(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, list | tuple):
+        return "\x1e".join(map(_text, part))
+    if isinstance(part, dict):
+        return _text(part.get("text"))
+    return "" if part is None else str(part)

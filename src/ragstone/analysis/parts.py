@@ -1,0 +1,69 @@
+"""Cells for a comparison: f1 and cosine of answer_correctness apart, and which samples lost claims."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import Any
+
+from ragstone.analysis.cells import Cells, Column, Lane
+from ragstone.analysis.names import Names
+from ragstone.analysis.pooled import GOOD, base_name
+
+Row = dict[str, Any]
+
+PARTS = ("f1", "cosine")
+"""What answer_correctness is made of."""
+CORRECTNESS, FAITHFULNESS, RECALL = "answer_correctness", "faithfulness", "context_recall"
+
+
+def part_name(metric: str, part: str) -> str:
+    """Return the name of a part of a metric."""
+    return f"{metric}.{part}"
+
+
+class Part:
+    """One part of a metric: a number a sample and repeat, NaN where there is none."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+        self._repeats: dict[int, array[float]] = {}
+
+    def put(self, at: int, repeat: int, value: float) -> None:
+        """Store a sample's number; a later one replaces it."""
+        values = self._repeats.setdefault(repeat, array("d"))
+        values.extend([math.nan] * (at + 1 - len(values)))
+        values[at] = value
+
+    def value(self, at: int) -> float:
+        """Return the mean of a sample's repeats, NaN if it has none."""
+        found = [v for values in self._repeats.values() if at < len(values) and not math.isnan(v := values[at])]
+        return math.fsum(found) / len(found) if found else math.nan
+
+
+class ComparedCells(Cells):
+    """Cells that keep what a comparison needs besides the scores, and leave the mean over claims alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names = self.ids = Names()
+        self.parts: dict[str, Part] = {}
+        self.lossy: dict[str, set[int]] = {}
+        """Metric -> samples with a claim that is not supported or covered."""
+
+    def _note(self, cell: tuple[str, int, int], detail: object) -> None:
+        if not isinstance(detail, dict):
+            return
+        metric, at, repeat = cell
+        if base_name(metric) == CORRECTNESS:
+            for part in PARTS:
+                name, value = part_name(metric, part), detail.get(part)
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    # a cosine below 0 counts as 0 in the score, so it does here
+                    self.parts.setdefault(name, Part(metric)).put(at, repeat, min(1.0, max(0.0, value)))
+
+    def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
+        if base_name(column.metric) in (CORRECTNESS, FAITHFULNESS) and any(
+            isinstance(line, dict) and line.get("verdict") not in GOOD for line in row["verdicts"]
+        ):
+            self.lossy.setdefault(column.metric, set()).add(at)

@@ -1,0 +1,235 @@
+"""Two runs compared: what `ragstone.compare` returns, as a document, as Markdown, as HTML and as blocks for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.analysis.cells import Notice
+from ragstone.analysis.comparison import ComparedRuns, ComparedSlice, compare_runs
+from ragstone.analysis.contrast import Rules
+from ragstone.analysis.differing import differing
+from ragstone.analysis.intervals import METHODS
+from ragstone.analysis.pairs import PairFacts, Pairs, Side, pair
+from ragstone.analysis.parts import ComparedCells
+from ragstone.errors import ConfigError, RunFolderError
+from ragstone.figures import metric_name, percent
+from ragstone.results import Run, load
+from ragstone.shown.blocks import to_html, to_markdown
+from ragstone.shown.verdicts import verdict_text
+from ragstone.text import say, screen_language
+
+if TYPE_CHECKING:
+    from ragstone.analysis.contrast import Contrast
+    from ragstone.analysis.intervals import Method
+    from ragstone.shown.blocks import Block
+    from ragstone.types import Language
+
+CLAIMS_SHOWN = 10
+"""Claims of a kind that a page lists unless told otherwise."""
+
+
+class Comparison(ComparedRuns):
+    """Two runs compared; a notebook shows it as a page. `to_dict` is the document of `compare --json`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, found: ComparedRuns) -> Comparison:
+        """Return the same comparison as one that shows itself."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """Return the document of `compare --json`; numbers unrounded, None = cannot be computed.
+
+        Args:
+            lang: language of the texts; None = the screen's.
+        """
+        lang = lang or screen_language()
+        return {
+            "base": self.base.to_dict(),
+            "new": self.new.to_dict(),
+            "pairs": self.pairs.to_dict(),
+            "family": list(self.family),
+            "alpha": self.rules.alpha,
+            "seed": self.rules.seed,
+            "resamples": self.resamples,
+            "metrics": [self._metric(m, len(self.family), lang) for m in self.metrics],
+            "slices": [self._slice(part, lang) for part in self.slices],
+            "claims": self.claims.to_dict(),
+            "warnings": [{"code": warning.code, "text": warning_text(warning, lang)} for warning in self.warnings],
+        }
+
+    def _metric(self, found: Contrast, family: int, lang: Language) -> dict[str, Any]:
+        return {**found.to_dict(), "text": verdict_text(found, lang, family=family, same_answers=self.same_answers)}
+
+    def _slice(self, part: ComparedSlice, lang: Language) -> dict[str, Any]:
+        tested = sum(m.p_adjusted is not None for other in self.slices for m in other.metrics)
+        metrics = [self._metric(m, tested, lang) for m in part.metrics]
+        return {"key": part.key, "value": part.value, "small": part.small, "metrics": metrics}
+
+    def blocks(self, lang: Language | None = None, claims: int = CLAIMS_SHOWN) -> list[Block]:
+        """Return the page as blocks: verdicts, table, what was left out, slices, claims, warnings.
+
+        Args:
+            lang: language of the page; None = the screen's.
+            claims: how many claims of a kind to list.
+        """
+        from ragstone.shown.comparison_page import comparison_blocks
+
+        return list(comparison_blocks(self, lang or screen_language(), claims))
+
+    def to_markdown(self, lang: Language | None = None) -> str:
+        """Return the page as Markdown; no text out of the data can become a link, a heading or HTML."""
+        return to_markdown(self.blocks(lang))
+
+    def _repr_html_(self) -> str:
+        """Return the page for a notebook, in the language of the screen."""
+        return to_html(self.blocks(), screen_language())
+
+    def __repr__(self) -> str:
+        """One line: how many pairs, and a verdict a metric."""
+        verdicts = (f"{m.metric}={m.verdict}" for m in self.metrics if m.verdict)
+        return f"Comparison({', '.join((f'pairs={len(self.pairs)}', *verdicts))})"
+
+
+def compare(
+    a: Run | str | Path,
+    b: Run | str | Path,
+    metrics: str | Iterable[str] | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    ci: Method | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Compare a new run with a base run, pair by pair: the same sample id, question and reference.
+
+    Args:
+        a: the base run, or its folder.
+        b: the new run, or its folder; differences are new - base.
+        metrics: which metrics to compare, a list or `a,b`; None = all that both runs have.
+        by: key of the samples' `meta` (or `language`, `expected_behavior`) to slice by.
+        cluster: key of the samples' `meta`; samples that share its value belong together and are not independent.
+        margin: a difference within +-margin counts as none; then a verdict `equivalent` is possible.
+        alpha: chance, over all metrics together, to call a difference real that is none; intervals have the level 1 - alpha.
+        ci: method of the intervals: t, bounded, bca, bootstrap_t or cluster_t; None = by the data.
+        seed: of everything random; the same seed gives the same numbers.
+
+    Raises:
+        ConfigError: an unknown metric or cluster key, or an option out of range.
+        RunFolderError: a run cannot be read, or the runs have nothing to compare.
+    """
+    _check(margin, alpha, ci, cluster, seed)
+    base, new = (given if isinstance(given, Run) else load(given) for given in (a, b))
+    notices: list[Notice] = []
+    left, right = (_side(run, name, by, cluster, notices) for run, name in ((base, "base"), (new, "new")))
+    _require_keys(left, right, by, cluster, notices)
+    pairs = pair(left, right)
+    if not len(pairs):
+        raise RunFolderError(_no_pairs(pairs))
+    chosen = _chosen(left.cells, right.cells, metrics, notices)
+    if base.smoke_test or new.smoke_test:
+        notices.insert(0, Notice("smoke_test"))
+    notices += differing(base.manifest, new.manifest, chosen)
+    rules = Rules(alpha, margin, ci, seed)
+    places = (base.row_at, new.row_at)
+    facts = (base.facts(), new.facts())
+    return Comparison.of(compare_runs(left, right, pairs, chosen, rules, facts=facts, fetch=places, notices=notices))
+
+
+def _check(margin: float | None, alpha: float, ci: str | None, cluster: str | None, seed: int) -> None:
+    lang = screen_language()
+    if not 0 < alpha < 1:
+        raise ConfigError(say("compare.alpha_range", lang, value=alpha))
+    if margin is not None and not 0 < margin <= 1:
+        raise ConfigError(say("compare.margin_range", lang, value=margin))
+    if ci is not None and ci not in METHODS:
+        raise ConfigError(say("compare.unknown_ci", lang, value=ci, known=", ".join(METHODS)))
+    if ci == "cluster_t" and cluster is None:
+        raise ConfigError(say("compare.cluster_t_needs_key", lang))
+    if seed < 0:
+        raise ConfigError(say("compare.seed_range", lang, value=seed))
+
+
+def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: list[Notice]) -> Side:
+    own: list[Notice] = []
+    cells, facts = ComparedCells(), PairFacts(by, cluster)
+    run.cells(facts, own, cells)
+    notices += [Notice(n.code, (*n.values, ("side", name))) for n in own if n.code not in ("key_unknown", "keys_missing")]
+    return Side(cells, facts, cells.names)
+
+
+def _require_keys(left: Side, right: Side, by: str | None, cluster: str | None, notices: list[Notice]) -> None:
+    """Clusters that are not there would quietly make the numbers too sure; a slice that is not there is only told."""
+    known = list(dict.fromkeys([*left.facts.known_keys, *right.facts.known_keys]))
+    if cluster is not None and not (left.facts.clusters or right.facts.clusters):
+        text = say("compare.no_cluster_key", screen_language(), key=cluster, known=", ".join(known)) if known else None
+        raise ConfigError(text or say("compare.no_cluster_keys", screen_language(), key=cluster))
+    keys = list(dict.fromkeys([*left.facts.keys, *right.facts.keys]))
+    if by is not None and by not in keys:
+        notices.append(Notice("key_unknown", (("key", by), ("known", ", ".join(keys)))) if keys else Notice("keys_missing", (("key", by),)))
+
+
+def _no_pairs(pairs: Pairs) -> str:
+    lang = screen_language()
+    total = max(pairs.base_samples, pairs.new_samples)
+    key = "compare.all_changed" if pairs.changed else "compare.no_common_id"
+    hint = say("compare.renamed_hint", lang, count=len(pairs.renamed)) if pairs.renamed else ""
+    return say(key, lang, count=pairs.matching, total=total) + hint
+
+
+def _chosen(base: ComparedCells, new: ComparedCells, metrics: str | Iterable[str] | None, notices: list[Notice]) -> list[str]:
+    """Return the metrics to compare, in the order of the base run; one only one run has is told."""
+    lang = screen_language()
+    known = list(dict.fromkeys([*base.columns, *new.columns]))
+    wanted = known if metrics is None else _names(metrics)
+    for name in wanted:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0) or known[:1]
+            raise ConfigError(say("compare.unknown_metric", lang, name=name, near=near[0], known=", ".join(known)))
+    for side, columns, other in (("base", base.columns, new.columns), ("new", new.columns, base.columns)):
+        if names := [name for name in wanted if name in columns and name not in other]:
+            notices.append(Notice(f"metrics_only_{side}", (("names", ", ".join(names)),)))
+    found = [name for name in base.columns if name in wanted and name in new.columns]
+    if not found:
+        raise RunFolderError(say("compare.no_common_metric", lang, base=", ".join(base.columns), new=", ".join(new.columns)))
+    return found
+
+
+def _names(metrics: str | Iterable[str]) -> list[str]:
+    """Names separated by commas, except those within the brackets of a name's parameters."""
+    if not isinstance(metrics, str):
+        return list(metrics)
+    names, depth, name = [], 0, ""
+    for letter in metrics + ",":
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            names.append(name.strip())
+            name = ""
+        else:
+            name += letter
+    return [name for name in names if name]
+
+
+def warning_text(warning: Notice, lang: Language) -> str:
+    """Return a warning in words."""
+    values: dict[str, Any] = dict(warning.values)
+    side = values.pop("side", None)
+    if side is not None:
+        return say(f"compare.of_{side}", lang, text=say(f"show.warning_{warning.code}", lang, **values))
+    if warning.code == "coverage_low" and values["metric"] is None:
+        return say("compare.warning_few_pairs", lang, **values)
+    if warning.code == "coverage_differs":
+        values |= {name: percent(values[name]) for name in ("base", "new")}
+    if "metric" in values:
+        values["metric"] = metric_name(values["metric"], lang)
+    return say(f"{_AREAS.get(warning.code, 'compare')}.{_KEYS.get(warning.code, f'warning_{warning.code}')}", lang, **values)
+
+
+_AREAS = {"key_unknown": "show", "keys_missing": "show", "smoke_test": "judges"}
+_KEYS = {"smoke_test": "smoke_test"}

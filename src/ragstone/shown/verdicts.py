@@ -1,0 +1,191 @@
+"""The verdicts of a comparison in plain words: what changed, whether that can be told from chance, and what would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ragstone.analysis.comparison import is_part
+from ragstone.figures import NONE, metric_name, percent
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.analysis.comparison import ComparedRuns
+    from ragstone.analysis.contrast import Contrast
+    from ragstone.types import Language
+
+FINEST = 9
+"""Decimals beyond which two scores are the same."""
+ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
+
+
+def verdict_text(found: Contrast, lang: Language, *, family: int = 1, same_answers: bool = False) -> str:
+    """Return what a metric's numbers mean, for a reader who knows no statistics.
+
+    Args:
+        found: the metric.
+        lang: language of the text.
+        family: how many metrics were tested together.
+        same_answers: both runs measured the same answers, so that a difference is the judge's.
+    """
+    return say("compare.gap", lang).join(part for part in _sentences(found, lang, family, same_answers) if part)
+
+
+def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool) -> Iterator[str]:
+    if not found.n:
+        yield say("compare.none_paired", lang, name=label(found.metric, lang))
+    elif found.verdict is None:
+        yield say("compare.part", lang, head=head(found, lang))
+        return
+    else:
+        yield say(f"compare.{_kind(found)}", lang, **_values(found, lang, family))
+        yield _needs(found, lang)
+        if same_answers and found.verdict != "identical":
+            yield say("compare.same_answers", lang)
+        if found.judge_noise and found.judge_noise.judge_share is not None:
+            yield say("compare.judge_part", lang, share=percent(found.judge_noise.judge_share))
+    yield _left_out(found, lang)
+
+
+def _kind(found: Contrast) -> str:
+    """The verdict, told apart further where the numbers beside it would else seem to say something different."""
+    ci = found.ci
+    if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
+        return "leaning"
+    return f"verdict_{found.verdict}"
+
+
+def _values(found: Contrast, lang: Language, family: int) -> dict[str, object]:
+    decimals = decimals_of(found)
+    ci = found.ci
+    return {
+        "head": head(found, lang),
+        "name": label(found.metric, lang),
+        "base": score(found.base_mean, decimals),
+        "n": found.n,
+        "low": signed(ci.low) if ci else NONE,
+        "high": signed(ci.high) if ci else NONE,
+        "near": size(min(abs(ci.low), abs(ci.high))) if ci else NONE,
+        "far": size(max(abs(ci.low), abs(ci.high))) if ci else NONE,
+        "odds": odds(found.p_adjusted, lang),
+        "margin": f"{found.margin:g}" if found.margin is not None else NONE,
+        "family": family,
+    }
+
+
+def _needs(found: Contrast, lang: Language) -> str:
+    """How many questions would settle what these do not."""
+    if found.verdict not in ("cannot_tell", "too_few") or not found.sd or found.detectable is None:
+        return ""
+    if found.needed_n is not None and found.needed_n > found.n:
+        key = "compare.needs_margin" if found.margin is not None else "compare.needs"
+        return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
+    if found.verdict == "too_few" or _kind(found) == "leaning":
+        return ""
+    return say("compare.finds", lang, n=found.n, gap=size(found.detectable))
+
+
+def _left_out(found: Contrast, lang: Language) -> str:
+    lost = sum(why != "not_applicable" for _, why in found.left_out)
+    aside = len(found.left_out) - lost
+    parts = []
+    if lost:
+        low, high = (signed(bound) for bound in found.bounds)
+        parts.append(say("compare.lost_cells", lang, count=lost, low=low, high=high))
+    if aside:
+        parts.append(say("compare.aside", lang, count=aside))
+    return say("compare.gap", lang).join(parts)
+
+
+def headline(runs: ComparedRuns, lang: Language) -> str:
+    """Return the outcome of a comparison in a few sentences: the metrics by verdict, worse ones first."""
+    parts = [say("compare.headline", lang, n=len(runs.pairs))]
+    for verdict in ORDER:
+        names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
+        if names:
+            parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
+    return say("compare.gap", lang).join(parts)
+
+
+def head(found: Contrast, lang: Language) -> str:
+    """Return `name base → new (difference, n questions)`."""
+    decimals = decimals_of(found)
+    return say(
+        "compare.head",
+        lang,
+        name=label(found.metric, lang),
+        base=score(found.base_mean, decimals),
+        new=score(found.new_mean, decimals),
+        difference=signed(found.difference, decimals),
+        n=found.n,
+    )
+
+
+def label(metric: str, lang: Language, *, short: bool = False) -> str:
+    """Return a metric's name; for a part of answer_correctness that of the metric and of the part, or (short) of the part alone."""
+    if not is_part(metric):
+        return metric_name(metric, lang)
+    whole, _, part = metric.rpartition(".")
+    if short:
+        return say(f"compare.short_{part}", lang)
+    return say(f"compare.part_{part}", lang, name=metric_name(whole, lang))
+
+
+# ------------------------------------------------------------------ numbers
+def signed(value: float | None, decimals: int = 3) -> str:
+    """Return a difference with its sign and three decimals, more where it would else look like none."""
+    if value is None:
+        return NONE
+    if abs(value) < 10**-FINEST:
+        return "0.000"
+    return f"{value:+.{max(decimals, places(value))}f}"
+
+
+def size(value: float) -> str:
+    """Return how large a difference is, without its sign."""
+    return signed(value).lstrip("+-")
+
+
+def score(value: float | None, decimals: int = 3) -> str:
+    """Return a mean; 1 and 0 without a remainder only for what is exactly that."""
+    if value is None:
+        return NONE
+    step = 10**-decimals
+    return f"{min(max(value, step), 1 - step) if 0 < value < 1 else value:.{decimals}f}"
+
+
+def places(value: float) -> int:
+    """Return how many decimals show a difference: three, or as many as its first digit needs."""
+    return 3 if abs(value) >= 0.0005 else min(FINEST, max(3, math.ceil(-math.log10(abs(value)))))
+
+
+def decimals_of(found: Contrast) -> int:
+    """Return how many decimals tell the two means apart where they differ: `0.691 → 0.691 (+0.001)` would contradict itself."""
+    base, new = found.base_mean, found.new_mean
+    if base is None or new is None or abs(new - base) < 10**-FINEST:
+        return 3
+    fewest = places(new - base)
+    return next((d for d in range(fewest, FINEST + 1) if score(base, d) != score(new, d)), FINEST)
+
+
+def about(count: int) -> str:
+    """Return a number of questions in at most two digits, rounded up: 558 is about 560."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return f"{math.ceil(count / step) * step:,}"
+
+
+def odds(p: float | None, lang: Language) -> str:
+    """Return a chance as `about 1 in 50`."""
+    if p is None:
+        return NONE
+    if p < 0.001:
+        return say("compare.odds_below", lang, count=1000)
+    if p > 0.3:
+        return say("compare.odds_percent", lang, percent=round(100 * p))
+    return say("compare.odds_about", lang, count=about(max(2, math.floor(1 / p))))
+
+
+def chance(p: float | None) -> str:
+    """Return a p for a table: three decimals, `<0.001` below."""
+    return NONE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
