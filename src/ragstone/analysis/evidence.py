@@ -120,11 +120,12 @@ class Evidence:
     @property
     def expected_behavior(self) -> str | None:
         """answer, refuse or clarify; from samples.jsonl, else from a reason that tells it; None = not known."""
-        if self.about is not None and self.about.expected_behavior != "answer":
-            return self.about.expected_behavior
+        said = self.about.expected_behavior if self.about is not None else None
+        if said in ("refuse", "clarify"):
+            return said
         reasons = {reason for _, reason in self.states.values()}
         told = {"expected_refusal": "refuse", "expected_clarification": "clarify"}
-        return next((word for reason, word in told.items() if reason in reasons), self.about and self.about.expected_behavior)
+        return next((word for reason, word in told.items() if reason in reasons), said)
 
 
 def about(row: Row) -> About:
