@@ -1,6 +1,6 @@
 import pytest
 
-from ragstone.analysis.slices import SampleFacts, expected_behavior, label
+from ragstone.analysis.slices import Groups, SampleFacts, expected_behavior, label
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,31 @@ def test_a_later_row_of_a_sample_replaces_the_earlier():
     facts.add(0, {"meta": {"v": "new"}})
     assert list(facts.groups(1)) == [("new", [0])]
     assert facts.expecting("refuse", 1) == []
+
+
+def test_clusters_number_the_groups_and_set_every_sample_without_one_apart():
+    groups = Groups("doc")
+    for at, doc in enumerate(["x", None, "y", "x"]):
+        groups.add(at, {"meta": {"doc": doc}})
+    numbers, without = groups.clusters(5)
+    assert without == 2
+    assert numbers[0] == numbers[3]
+    assert len(set(numbers)) == 4
+
+
+def test_slicing_by_itself_takes_the_category_and_lets_go_of_too_many():
+    facts = SampleFacts(automatic=True)
+    assert (facts.key, facts.sliced) == ("category", False)
+    facts.add(0, {"meta": {"category": "x"}})
+    assert facts.sliced
+    assert facts.keys == {}, "nobody asks which other keys there are"
+    for at in range(40):
+        facts.add(at, {"meta": {"category": at}})
+    assert (facts.sliced, facts.slices.crowded) == (False, True)
+
+
+def test_a_key_that_somebody_names_is_taken_whatever_it_holds():
+    facts = SampleFacts("team", automatic=True)
+    facts.add(0, {"meta": {"category": "x"}})
+    assert (facts.key, facts.automatic, facts.sliced) == ("team", False, True)
+    assert list(facts.groups(1)) == [(None, [0])]

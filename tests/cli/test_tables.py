@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from support.hand_made import MANIFEST, METRICS, ROWS, SAMPLES
 
+from ragstone.analysis.intervals import Interval
 from ragstone.cli.chain import chain_diagram
 from ragstone.cli.numbers import metric_label, number, percent
 from ragstone.cli.tables import REASONS, metric_table, print_summary, slice_table, summary_table, worst_list
 from ragstone.cli.width import width
+from ragstone.figures import interval
 from ragstone.results import Run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -28,7 +30,11 @@ def failed(sample_id, metric="faithfulness"):
 def test_the_whole_table(lang):
     summary = RUN.summary(by="category")
     text = "\n\n".join(
-        [summary_table(summary, lang), "\n".join(slice_table(summary.slices, lang)), "\n".join(worst_list(summary.worst, lang, 10))]
+        [
+            summary_table(summary, lang, details=True),
+            "\n".join(slice_table(summary.slices, lang)),
+            "\n".join(worst_list(summary.worst, lang, 10)),
+        ]
     )
     assert text + "\n" == (GOLDEN / f"table.{lang}.txt").read_text(encoding="utf-8")
 
@@ -36,7 +42,11 @@ def test_the_whole_table(lang):
 @LANGUAGES
 def test_every_line_but_the_signature_fits_80_columns(lang):
     summary = RUN.summary(by="category")
-    lines = [*summary_table(summary, lang).split("\n"), *slice_table(summary.slices, lang), *worst_list(summary.worst, lang, 10)]
+    lines = [
+        *summary_table(summary, lang, details=True).split("\n"),
+        *slice_table(summary.slices, lang),
+        *worst_list(summary.worst, lang, 10),
+    ]
     assert [line for line in lines if width(line) > 80 and line != MANIFEST["signature"]] == []
 
 
@@ -157,8 +167,9 @@ def test_many_metrics_take_several_slice_tables():
     lines = slice_table(Run.from_scores(rows, samples).summary(by="k").slices, "en")
     assert sum(line.startswith("by k") for line in lines) > 1
     assert all(width(line) <= 80 for line in lines)
-    assert sum("0.500 6/6" in line for line in lines) > 0
+    assert sum("0.500 6/6 (0." in line for line in lines) > 0
     assert "* fewer" not in "\n".join(lines)
+    assert "In brackets: the interval." in "\n".join(lines)
 
 
 def test_slices_without_a_metric_show_a_dash():
@@ -166,6 +177,7 @@ def test_slices_without_a_metric_show_a_dash():
     lines = slice_table(Run.from_scores([ok("a", 1.0), ok("b", 1.0, "other")], samples).summary(by="k").slices, "en")
     assert any(line.split() == ["a", "*", "1", "1.000", "1/1", "–"] for line in lines)
     assert "fewer than 5" in lines[-1]
+    assert "In brackets" not in "\n".join(lines), "there is no interval"
 
 
 def test_perfect_scores_are_no_worst_ones():
@@ -210,6 +222,22 @@ def test_every_known_reason_has_a_meaning(lang):
     rows = [{**failed(word), "reason": word} for word in REASONS]
     text = "".join(summary_table(Run.from_scores(rows).summary(), lang).split())
     assert [word for word in REASONS if not re.search(rf"{word}1[(（]", text)] == []
+
+
+@pytest.mark.parametrize(
+    ("ci", "shown"),
+    [((-0.2, 0.3), "0.000–0.300"), ((0.9, 1.04), "0.900–1.000"), ((0.0004, 0.9999), "0.001–0.999"), (None, "–")],
+)
+def test_an_interval_is_cut_off_where_no_mean_can_lie(ci, shown):
+    metric = dataclasses.replace(RUN.summary().metrics[4], ci=ci and Interval(*ci, 0.95, "t"))
+    assert interval(metric) == shown
+    assert f" {shown} " in metric_table([metric], "en")[2]
+
+
+def test_failed_cells_have_their_bounds_below_the_table():
+    text = summary_table(Run.from_scores([ok("a", 1.0), failed("b"), ok("a", 0.5, "other")]).summary(), "en")
+    assert "If every failed cell were 0, or 1, the mean would be: faithfulness 0.500–1.000." in " ".join(text.split())
+    assert "If every failed cell" not in summary_table(Run.from_scores([ok("a", 1.0)]).summary(), "en")
 
 
 def test_low_coverage_is_told_with_its_reasons():

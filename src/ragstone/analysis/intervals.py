@@ -118,10 +118,26 @@ def _usual_method(values: Sequence[float], scale: Scale, clusters: Sequence[int]
 
 
 def _unusual(values: Sequence[float], scale: Scale) -> int:
-    """Count the values that differ from the usual one."""
-    if scale.usual is None:
-        return len(values) - max((count for _, count in tied(values)), default=0)
-    return sum(abs(v - scale.usual) > NOISE for v in values)
+    """Count the values that differ from the usual one; half of them or more where there is none that most have."""
+    usual = scale.usual
+    if usual is None:
+        if len(values) < 2 * scale.few:
+            return len(values) - max((count for _, count in tied(values)), default=0)
+        usual = _majority(values)
+    return sum(abs(v - usual) > NOISE for v in values)
+
+
+def _majority(values: Sequence[float]) -> float:
+    """Return the value more than half of them have, if there is one (Boyer and Moore's vote).
+
+    To count every distinct value would be the largest thing in memory, and one that fewer have is not needed.
+    """
+    leader, votes = math.inf, 0
+    for v in values:
+        if votes == 0:
+            leader = v
+        votes += 1 if abs(v - leader) <= NOISE else -1
+    return leader
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -30,7 +30,7 @@ def remarks(summary: Summary, lang: Language) -> Iterator[Block]:
     measured = [m for m in summary.metrics if m.n]
     if not measured:
         return
-    yield Text(" ".join(_interval_words(summary, measured, lang)))
+    yield Text(("" if lang == "zh" else " ").join(_interval_words(summary, measured, lang)))
     yield from distribution(measured, lang)
     yield from fineness(measured, lang)
     if perfect := list(_perfect(measured, lang)):
