@@ -16,8 +16,8 @@ def lang(request, monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "en", "zh"),
     [
-        ({"ci": "bca2"}, 'no interval "bca2"; did you mean bca? There are: t, bounded', "没有名为“bca2”的区间算法"),
-        ({"ci": "wald"}, 'no interval "wald". There are: t, bounded', "没有名为“wald”的区间算法。可用的有"),
+        ({"ci": "bca2"}, 'no interval "bca2"; did you mean bca? (there are: t, bounded', "没有名为“bca2”的区间算法"),
+        ({"ci": "wald"}, 'no interval "wald" (there are: t, bounded', "没有名为“wald”的区间算法（可用的有"),
         ({"ci": "cluster_t"}, "--cluster KEY", "--cluster KEY"),
         ({"confidence": 95}, "confidence is 95", "confidence 为 95"),
         ({"confidence": 1.0}, "between 0 and 1", "介于 0 与 1 之间"),

@@ -24,7 +24,7 @@ def check_terms(ci: str | None, cluster: str | None, confidence: float = 0.95, s
     lang = screen_language()
     if ci is not None and ci not in METHODS:
         near = get_close_matches(str(ci), METHODS, n=1)
-        hint = say("cli.nearest", lang, name=near[0]) if near else ""
+        hint = say("config.nearest", lang, name=near[0]) if near else ""
         raise ConfigError(say("show.ci_unknown", lang, method=ci, hint=hint, known=", ".join(METHODS)))
     if ci == "cluster_t" and cluster is None:
         raise ConfigError(say("show.ci_needs_cluster", lang))

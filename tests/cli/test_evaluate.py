@@ -57,6 +57,16 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(lang, word, cells):
     assert {"runs/a/scores.jsonl", "runs/a/manifest.json", "runs/a/replies.jsonl", "runs/a/samples.jsonl"} <= files()
 
 
+def test_the_table_has_the_levels_of_the_settings(capfd):
+    Path("ragstone.toml").write_text("[levels]\nmiddle = 0.1\nhigh = 0.75\n", encoding="utf-8")
+
+    def level(*more: str) -> str:
+        assert run(["evaluate", "samples.jsonl", "--out", "runs/a", *SCRIPTED, *more], "en", {}) == 0
+        return next(line for line in capfd.readouterr().out.split("\n") if line.startswith("faithfulness ")).split()[-1]
+
+    assert (level(), level("--level-high", "0.76")) == ("high", "middle")
+
+
 @pytest.mark.parametrize("quiet", [[], pytest.param(["--quiet"], marks=pytest.mark.slow)])
 def test_metrics_left_out_are_told_again_below_the_table(quiet):
     Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]), encoding="utf-8")

@@ -66,7 +66,23 @@ def test_the_table_says_what_show_says(lang, notice, heads, metric):
 def test_everything_is_escaped_and_there_is_no_script():
     html = run().summary(by="dept")._repr_html_()
     page = Page(html)
-    assert set(page.tags) <= {"div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "code", "ul", "li"}
+    assert set(page.tags) <= {
+        "div",
+        "p",
+        "strong",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+        "ul",
+        "li",
+        "details",
+        "summary",
+    }
     assert page.texts.count(EVIL) == 3  # the metric in the table, the distribution and the slices
     assert page.texts.count(f"{EVIL} *") == 1  # the slice, marked as small
     assert "{{ 7*7 }}" in html

@@ -51,21 +51,22 @@ class ShownSummary(Summary):
 
     def blocks(self, lang: Language | None = None) -> list[Block]:
         """Return the page of `ragstone show` as blocks; `lang`: language of its words, unset = that of the screen."""
-        return list(_blocks(self, lang or screen_language()))
+        lang = lang or screen_language()
+        return [*_numbers(self, lang), *_details(self, lang)]
 
     def to_markdown(self, lang: Language | None = None) -> str:
         """Return the page as Markdown, e.g. for a pull request; sample text in it is escaped."""
         return to_markdown(self.blocks(lang))
 
     def _repr_html_(self) -> str:
-        """The page for a notebook, in the language of the screen."""
+        """The page for a notebook, in the language of the screen; what is said beside the numbers is folded away."""
         lang = screen_language()
-        return to_html(self.blocks(lang), lang)
+        details = list(_details(self, lang))
+        folded = f"<details><summary>{say('show.details', lang)}</summary>\n{to_html(details, lang)}\n</details>" if details else ""
+        return to_html(_numbers(self, lang), lang) + folded
 
 
-def _blocks(summary: Summary, lang: Language) -> Iterator[Block]:
-    from ragstone.shown.remarks import remarks
-
+def _numbers(summary: Summary, lang: Language) -> Iterator[Block]:
     if summary.run.notice:
         yield Text(say("judges.smoke_test", lang), warning=True)
     name = summary.run.path or summary.run.run_id
@@ -76,8 +77,13 @@ def _blocks(summary: Summary, lang: Language) -> Iterator[Block]:
     yield Code(signature) if signature else Text(say("show.signature_unknown", lang))
     yield from (Text(warning, warning=True) for warning in warnings(summary, lang))
     yield from _missing(summary, lang)
-    yield from remarks(summary, lang)
     yield from _slices(summary.slices, lang)
+
+
+def _details(summary: Summary, lang: Language) -> Iterator[Block]:
+    from ragstone.shown.remarks import remarks
+
+    yield from remarks(summary, lang)
     yield from _worst(summary.worst, lang)
 
 
