@@ -1,8 +1,10 @@
 import pytest
 
 from ragstone import ConfigError, Run
+from ragstone.analysis.levels import Levels
 from ragstone.analysis.slices import SampleFacts
-from ragstone.terms import check_cluster, check_terms, unknown_key
+from ragstone.analysis.summary import Terms
+from ragstone.terms import check_cluster, terms_of, unknown_key
 
 ROWS = [{"sample_id": name, "metric": "faithfulness", "value": 0.5, "status": "ok"} for name in "ab"]
 
@@ -43,8 +45,8 @@ def test_a_key_that_no_sample_has_is_no_cluster(lang):
 
 
 def test_what_can_be_had_is_taken():
-    check_terms(None, None)
-    check_terms("cluster_t", "doc", 0.9, 7)
+    assert terms_of() == Terms()
+    assert terms_of("cluster_t", "doc", 0.9, 7, Levels(0.9)) == Terms(ci="cluster_t", confidence=0.9, seed=7, levels=Levels(0.9))
     check_cluster(SampleFacts())
 
 

@@ -26,7 +26,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any], list[Notice]]:
 def run_facts(manifest: Mapping[str, Any], path: Path | None, notice: str | None) -> RunFacts:
     """Return path, id, signature, notice of a run and what it took; what the manifest does not say is None."""
     known: dict[str, Any] = {name: text_or_none(manifest.get(name)) for name in ("run_id", "signature", "created_at", "gold_fingerprint")}
-    took = {name: value if isinstance(value := manifest.get(name), dict) else None for name in ("tokens", "cost")}
+    took: dict[str, Any] = {name: value if isinstance(value := manifest.get(name), dict) else None for name in ("tokens", "cost")}
     return RunFacts(path=str(path) if path else None, notice=notice, counts=tuple(_counts(manifest)), **known, **took)
 
 

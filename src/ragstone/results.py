@@ -21,7 +21,7 @@ from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Terms, summarise
 from ragstone.errors import RunFolderError
 from ragstone.facts import read_manifest, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
-from ragstone.terms import check_cluster, check_terms, unknown_key
+from ragstone.terms import check_cluster, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
@@ -183,8 +183,7 @@ class Run:
             RunFolderError: a line holds what cannot be, or no line can be read.
             ConfigError: there is no such method, or no sample has the key `cluster`.
         """
-        check_terms(ci, cluster, confidence, seed)
-        terms = Terms(ci=ci, confidence=confidence, levels=levels or self.levels, seed=seed)
+        terms = terms_of(ci, cluster, confidence, seed, levels or self.levels)
         facts = SampleFacts(by or None, cluster, automatic=by is None)
         return self._summarised(facts, worst, min_coverage, terms)
 

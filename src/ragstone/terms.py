@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ragstone.analysis.cells import Notice
 from ragstone.analysis.intervals import METHODS
+from ragstone.analysis.levels import USUAL, Levels
+from ragstone.analysis.summary import Terms
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 
@@ -15,14 +17,15 @@ if TYPE_CHECKING:
     from ragstone.analysis.slices import SampleFacts
 
 
-def check_terms(ci: str | None, cluster: str | None, confidence: float = 0.95, seed: int = 0) -> None:
-    """Refuse terms under which there is no interval.
+def terms_of(ci: str | None = None, cluster: str | None = None, confidence: float = 0.95, seed: int = 0, levels: Levels = USUAL) -> Terms:
+    """Return how numbers are to be read; terms under which there is no interval are refused.
 
     Raises:
         ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not between 0 and 1; `seed` is negative.
     """
     lang = screen_language()
-    if ci is not None and ci not in METHODS:
+    method = next((known for known in METHODS if known == ci), None)
+    if method != ci:
         near = get_close_matches(str(ci), METHODS, n=1)
         hint = say("config.nearest", lang, name=near[0]) if near else ""
         raise ConfigError(say("show.ci_unknown", lang, method=ci, hint=hint, known=", ".join(METHODS)))
@@ -32,6 +35,7 @@ def check_terms(ci: str | None, cluster: str | None, confidence: float = 0.95, s
         raise ConfigError(say("show.confidence_invalid", lang, value=confidence))
     if seed < 0:
         raise ConfigError(say("show.seed_invalid", lang, value=seed))
+    return Terms(ci=method, confidence=confidence, levels=levels, seed=seed)
 
 
 def check_cluster(facts: SampleFacts) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ragstone.analysis.cells import FAILED, Cells, Column, Notice
-from ragstone.analysis.intervals import SCORES, Interval, interval
+from ragstone.analysis.intervals import SCORES, Interval, Method, interval
 from ragstone.analysis.levels import USUAL, Level, Levels
 from ragstone.analysis.pooled import lost_lines
 from ragstone.analysis.resolution import Resolution, resolution_of
@@ -27,7 +27,7 @@ MIN_COVERAGE = 0.95
 class Terms:
     """How the numbers are to be read: intervals and levels."""
 
-    ci: str | None = None
+    ci: Method | None = None
     """Method of the intervals (`ragstone.analysis.intervals.METHODS`); None = the one that fits."""
     confidence: float = 0.95
     """Level of the intervals."""

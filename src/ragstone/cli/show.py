@@ -42,7 +42,7 @@ def command(
     from ragstone.text import screen_language
 
     screen = screen_language(lang) if lang else language_of(ctx)
-    terms = {"by": by, "cluster": cluster, "ci": ci, "seed": seed, "min_coverage": min_coverage}
+    terms: dict[str, Any] = {"by": by, "cluster": cluster, "ci": ci, "seed": seed, "min_coverage": min_coverage}
     named = {**terms, "worst": worst, "failed": failed or None, "level_high": level_high, "level_middle": level_middle, "config": config}
     _refuse_idle([name for name, value in named.items() if value is not None], sample_id, screen, ctx.command_path, raw=raw)
     found = load(run)
