@@ -44,9 +44,9 @@ def check_cluster(facts: SampleFacts) -> None:
     Raises:
         ConfigError: no sample has the key of the clusters.
     """
-    if facts.clusters is None or len(facts.clusters):
+    if facts.together is None or len(facts.together):
         return
-    key, known = facts.clusters.key, [name for name in facts.keys if name != facts.clusters.key]
+    key, known = facts.together.key, [name for name in facts.keys if name != facts.together.key]
     word = "show.cluster_unknown" if known else "show.cluster_nothing"
     raise ConfigError(say(word, screen_language(), key=key, known=", ".join(known)))
 

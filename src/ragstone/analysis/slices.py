@@ -110,14 +110,15 @@ class SampleFacts:
         """Keys met that can slice the run, in order."""
         self.expected = bytearray()
         self.slices = Groups(self.key, MOST_AUTOMATIC if self.automatic else None) if self.key is not None else None
-        self.clusters = Groups(cluster) if cluster is not None else None
+        self.together = Groups(cluster) if cluster is not None else None
+        """The groups of samples that belong together."""
 
     def add(self, at: int, row: Row) -> None:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         _set(self.expected, at, BEHAVIOURS.index(expected_behavior(row)))
-        if (self.slices is not None and not self.automatic) or self.clusters is not None:
+        if (self.slices is not None and not self.automatic) or self.together is not None:
             self.keys.update(dict.fromkeys(_keys(row)))
-        for groups in (self.slices, self.clusters):
+        for groups in (self.slices, self.together):
             if groups is not None:
                 groups.add(at, row)
 

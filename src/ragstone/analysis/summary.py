@@ -214,16 +214,16 @@ def summarise(
         warnings=(*notices, *told, *_warnings(cells, facts, metrics)),
         apart=tuple(_apart(cells, facts, replace(terms, intervals=False))),
         levels=terms.levels,
-        cluster=(facts.clusters.key, len(set(terms.clusters))) if facts.clusters and terms.clusters is not None else None,
+        cluster=(facts.together.key, len(set(terms.clusters))) if facts.together and terms.clusters is not None else None,
     )
 
 
 def _clustered(terms: Terms, facts: SampleFacts, samples: int) -> tuple[Terms, list[Notice]]:
     """Return the terms with a cluster number a sample, and what to tell of samples that name none."""
-    if facts.clusters is None:
+    if facts.together is None:
         return terms, []
-    numbers, without = facts.clusters.clusters(samples)
-    told = [Notice("cluster_missing", (("key", facts.clusters.key), ("count", without)))] if without else []
+    numbers, without = facts.together.clusters(samples)
+    told = [Notice("cluster_missing", (("key", facts.together.key), ("count", without)))] if without else []
     if terms.ci not in (None, "cluster_t"):
         told.append(Notice("cluster_unused", (("method", terms.ci),)))
     return replace(terms, clusters=numbers), told
