@@ -90,6 +90,10 @@ def test_what_does_not_hold_is_not_said():
 def test_clusters_are_counted():
     samples = [{"id": str(i), "meta": {"doc": i // 4}} for i in range(12)]
     assert 'Samples with the same "doc" belong together and count as one of 3 groups.' in said(SPREAD, samples=samples, cluster="doc")
+    perfect = said([ok(i, 1.0) for i in range(12)], samples=samples, cluster="doc")
+    assert "Up to 63.2% of groups like these may still score lower (95% certain)." in perfect  # 1 - 0.05^(1/3)
+    assert "faithfulness: all scores are equal, and an interval computed like this has no width" in perfect
+    assert "no width" not in said([ok(i, 1.0) for i in range(12)])
     assert "scores of at least two groups" in said(SPREAD[:3], samples=samples[:3], cluster="doc")
 
 

@@ -33,7 +33,7 @@ def remarks(summary: Summary, lang: Language) -> Iterator[Block]:
     yield Text(("" if lang == "zh" else " ").join(_interval_words(summary, measured, lang)))
     yield from distribution(measured, lang)
     yield from fineness(measured, lang)
-    if perfect := list(_perfect(measured, lang)):
+    if perfect := list(_perfect(measured, lang, grouped=summary.cluster is not None)):
         yield Heading(say("remarks.perfect", lang))
         yield Items(tuple(perfect))
     yield from noise(measured, lang)
@@ -52,6 +52,8 @@ def _interval_words(summary: Summary, metrics: Sequence[MetricSummary], lang: La
         yield say("remarks.clusters", lang, key=summary.cluster[0], count=summary.cluster[1])
     if few := [metric_name(m.metric, lang) for m in metrics if m.ci and m.ci.method == "bounded"]:
         yield say("remarks.bounded", lang, metrics=say("show.comma", lang).join(few))
+    if flat := [metric_name(m.metric, lang) for m in metrics if m.ci and m.ci.low == m.ci.high]:
+        yield say("remarks.no_width", lang, metrics=say("show.comma", lang).join(flat))
     if none := [metric_name(m.metric, lang) for m in metrics if not m.ci]:
         yield say(
             "remarks.no_cluster_interval" if summary.cluster else "remarks.no_interval", lang, metrics=say("show.comma", lang).join(none)
@@ -96,11 +98,12 @@ def _moves(metric: str, one: Resolution, lang: Language) -> Iterator[str]:
         yield say("remarks.at_most", lang, value=number(value)) if one.kind == "ranked" else number(value)
 
 
-def _perfect(metrics: Sequence[MetricSummary], lang: Language) -> Iterator[str]:
+def _perfect(metrics: Sequence[MetricSummary], lang: Language, *, grouped: bool) -> Iterator[str]:
     for m in metrics:
         if m.unseen is not None:
             name = metric_name(m.metric, lang)
-            yield say("remarks.unseen", lang, metric=name, n=m.n, share=percent(m.unseen), level=confidence_of(metrics))
+            word = "remarks.unseen_groups" if grouped else "remarks.unseen"
+            yield say(word, lang, metric=name, n=m.n, share=percent(m.unseen), level=confidence_of(metrics))
 
 
 # ------------------------------------------------------------------ the judge's noise
