@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ragstone.analysis.claims import lines_of, same_text
 from ragstone.analysis.parts import CORRECTNESS, FAITHFULNESS, RECALL, ComparedCells
 from ragstone.analysis.pooled import base_name
 
@@ -123,13 +123,14 @@ def _claims(cells: ComparedCells, metric: str, at: int, fetch: Fetch, kind: str)
     outcome = cells.outcome(column, at)
     if outcome is not None and outcome < 0 and cells.reason(outcome)[0] == "not_applicable":
         return []
-    rows = [row["verdicts"] for row in _ok_rows(column, at, fetch) if row.get("verdicts") is not None]
+    rows = [row for row in _ok_rows(column, at, fetch) if row.get("verdicts") is not None]
     if not rows:
         return None
-    lines: dict[str, list[Row]] = {}
-    for line in (line for verdicts in rows for line in verdicts if isinstance(line, dict) and line.get("kind") == kind):
-        lines.setdefault(str(line.get("key") or "") or _folded(str(line.get("text", ""))), []).append(line)
-    return [_claim(group) for group in lines.values()]
+    groups: dict[str, list[tuple[str, Row]]] = {}
+    for found, name, line in (line for row in rows for line in lines_of(row, kind)):
+        if found == kind:
+            groups.setdefault(str(line.get("key") or "") or same_text(line.get("text")), []).append((name, line))
+    return [_claim(group) for group in groups.values()]
 
 
 def _carried(claim: _Claim, cells: ComparedCells, at: int, fetch: Fetch) -> _Claim:
@@ -147,22 +148,20 @@ def _ok_rows(column: Column, at: int, fetch: Fetch) -> Iterator[Row]:
             yield fetch(lane.places[at])
 
 
-def _claim(lines: Sequence[Row]) -> _Claim:
-    votes = Counter(str(line.get("verdict")) for line in lines)
-    word, most = votes.most_common(1)[0]
+def _claim(lines: Sequence[tuple[str, Row]]) -> _Claim:
+    word, most = Counter(str(line.get("verdict")) for _, line in lines).most_common(1)[0]
     verdict = word if 2 * most > len(lines) else None
-    first = next((line for line in lines if line.get("verdict") == verdict), lines[0])
-    key = first.get("key")
-    evidence = first.get("evidence")
-    shown = tuple(map(str, evidence)) if isinstance(evidence, list | tuple) else ()
-    return _Claim(str(first.get("id")), str(key) if key else None, str(first.get("text", "")), verdict, shown)
+    name, first = next(((name, line) for name, line in lines if line.get("verdict") == verdict), lines[0])
+    key, evidence = first.get("key"), first.get("evidence")
+    chunks = tuple(map(str, evidence)) if isinstance(evidence, list | tuple) else ()
+    return _Claim(name, str(key) if key else None, str(first.get("text") or ""), verdict, chunks)
 
 
 def _match(claim: _Claim, others: Iterable[_Claim]) -> _Claim | None:
     """By the stable key where both have one, else by equal text."""
-    text = _folded(claim.text)
+    text = same_text(claim.text)
     return next(
-        (other for other in others if (claim.key == other.key if claim.key and other.key else text == _folded(other.text))),
+        (other for other in others if (claim.key == other.key if claim.key and other.key else text == same_text(other.text))),
         None,
     )
 
@@ -178,9 +177,3 @@ def _change(name: str, claim: _Claim, old: _Claim | None) -> ClaimChange:
         base_evidence=old.evidence if old else (),
         new_evidence=claim.evidence,
     )
-
-
-def _folded(text: str) -> str:
-    """A text without what does not change a claim: width of letters, case, blanks, the full stop at its end."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return plain.removesuffix("。").removesuffix(".").rstrip() or plain

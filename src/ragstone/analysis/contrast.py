@@ -60,7 +60,8 @@ class Paired:
     @property
     def both(self) -> NDArray[np.bool_]:
         """True where both cells have a value."""
-        return (self.base_states == OK) & (self.new_states == OK)
+        both: NDArray[np.bool_] = (self.base_states == OK) & (self.new_states == OK)
+        return both
 
 
 @dataclass(frozen=True, slots=True)

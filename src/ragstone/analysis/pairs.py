@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from ragstone.analysis.names import Names
 from ragstone.analysis.slices import SampleFacts, label
 
 if TYPE_CHECKING:
-    from ragstone.analysis.cells import Cells
+    from ragstone.analysis.names import Names
+    from ragstone.analysis.parts import ComparedCells
 
 Row = dict[str, Any]
 UNKNOWN = b""
@@ -57,9 +57,13 @@ class PairFacts(SampleFacts):
 class Side:
     """One of two runs that are compared."""
 
-    cells: Cells
+    cells: ComparedCells
     facts: PairFacts
-    names: Names
+
+    @property
+    def names(self) -> Names:
+        """The ids of its samples."""
+        return self.cells.names
 
 
 @dataclass(frozen=True, slots=True)

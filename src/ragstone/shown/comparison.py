@@ -161,7 +161,7 @@ def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: lis
     cells, facts = ComparedCells(), PairFacts(by, cluster)
     run.cells(facts, own, cells)
     notices += [Notice(n.code, (*n.values, ("side", name))) for n in own if n.code not in ("key_unknown", "keys_missing")]
-    return Side(cells, facts, cells.names)
+    return Side(cells, facts)
 
 
 def _require_keys(left: Side, right: Side, by: str | None, cluster: str | None, notices: list[Notice]) -> None:
@@ -192,9 +192,9 @@ def _chosen(base: ComparedCells, new: ComparedCells, metrics: str | Iterable[str
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0) or known[:1]
             raise ConfigError(say("compare.unknown_metric", lang, name=name, near=near[0], known=", ".join(known)))
-    for side, columns, other in (("base", base.columns, new.columns), ("new", new.columns, base.columns)):
+    for code, columns, other in (("metrics_only_base", base.columns, new.columns), ("metrics_only_new", new.columns, base.columns)):
         if names := [name for name in wanted if name in columns and name not in other]:
-            notices.append(Notice(f"metrics_only_{side}", (("names", ", ".join(names)),)))
+            notices.append(Notice(code, (("names", ", ".join(names)),)))
     found = [name for name in base.columns if name in wanted and name in new.columns]
     if not found:
         raise RunFolderError(say("compare.no_common_metric", lang, base=", ".join(base.columns), new=", ".join(new.columns)))
@@ -222,14 +222,14 @@ def warning_text(warning: Notice, lang: Language) -> str:
     side = values.pop("side", None)
     if side is not None:
         return say(f"compare.of_{side}", lang, text=say(f"show.warning_{warning.code}", lang, **values))
+    if warning.code in ("key_unknown", "keys_missing"):
+        return say(f"show.warning_{warning.code}", lang, **values)
+    if warning.code == "smoke_test":
+        return say("judges.smoke_test", lang)
     if warning.code == "coverage_low" and values["metric"] is None:
         return say("compare.warning_few_pairs", lang, **values)
     if warning.code == "coverage_differs":
         values |= {name: percent(values[name]) for name in ("base", "new")}
     if "metric" in values:
         values["metric"] = metric_name(values["metric"], lang)
-    return say(f"{_AREAS.get(warning.code, 'compare')}.{_KEYS.get(warning.code, f'warning_{warning.code}')}", lang, **values)
-
-
-_AREAS = {"key_unknown": "show", "keys_missing": "show", "smoke_test": "judges"}
-_KEYS = {"smoke_test": "smoke_test"}
+    return say(f"compare.warning_{warning.code}", lang, **values)

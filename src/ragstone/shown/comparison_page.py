@@ -9,7 +9,7 @@ from ragstone.figures import NONE
 from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text
 from ragstone.shown.comparison import warning_text
 from ragstone.shown.looks import looks
-from ragstone.shown.verdicts import chance, decimals_of, headline, label, score, signed, verdict_text
+from ragstone.shown.verdicts import chance, decimals_of, headline, label, score, signed, together, verdict_text
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _slices(found: Comparison, lang: Language) -> Iterator[Block]:
             yield Table(head, tuple(rows), "lrrrrrrl")
     notes = [say("compare.slices_note", lang, count=sum(m.p_adjusted is not None for part in found.slices for m in part.metrics))]
     notes += [say("compare.slices_small", lang)] if any(part.small for part in found.slices) else []
-    yield Text(say("compare.gap", lang).join(notes))
+    yield Text(together(notes, lang))
 
 
 def _claims(kind: str, changes: Sequence[ClaimChange], lang: Language, most: int) -> Iterator[Block]:

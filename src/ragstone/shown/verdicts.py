@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ragstone.analysis.comparison import is_part
@@ -29,7 +29,7 @@ def verdict_text(found: Contrast, lang: Language, *, family: int = 1, same_answe
         family: how many metrics were tested together.
         same_answers: both runs measured the same answers, so that a difference is the judge's.
     """
-    return say("compare.gap", lang).join(part for part in _sentences(found, lang, family, same_answers) if part)
+    return together((part for part in _sentences(found, lang, family, same_answers) if part), lang)
 
 
 def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool) -> Iterator[str]:
@@ -39,7 +39,7 @@ def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool)
         yield say("compare.part", lang, head=head(found, lang))
         return
     else:
-        yield say(f"compare.{_kind(found)}", lang, **_values(found, lang, family))
+        yield say(f"compare.verdict_{_kind(found)}", lang, **_values(found, lang, family))
         yield _needs(found, lang)
         if same_answers and found.verdict != "identical":
             yield say("compare.same_answers", lang)
@@ -53,7 +53,7 @@ def _kind(found: Contrast) -> str:
     ci = found.ci
     if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
         return "leaning"
-    return f"verdict_{found.verdict}"
+    return str(found.verdict)
 
 
 def _values(found: Contrast, lang: Language, family: int) -> dict[str, object]:
@@ -95,7 +95,7 @@ def _left_out(found: Contrast, lang: Language) -> str:
         parts.append(say("compare.lost_cells", lang, count=lost, low=low, high=high))
     if aside:
         parts.append(say("compare.aside", lang, count=aside))
-    return say("compare.gap", lang).join(parts)
+    return together(parts, lang)
 
 
 def headline(runs: ComparedRuns, lang: Language) -> str:
@@ -105,7 +105,7 @@ def headline(runs: ComparedRuns, lang: Language) -> str:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
             parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
-    return say("compare.gap", lang).join(parts)
+    return together(parts, lang)
 
 
 def head(found: Contrast, lang: Language) -> str:
@@ -130,6 +130,11 @@ def label(metric: str, lang: Language, *, short: bool = False) -> str:
     if short:
         return say(f"compare.short_{part}", lang)
     return say(f"compare.part_{part}", lang, name=metric_name(whole, lang))
+
+
+def together(sentences: Iterable[str], lang: Language) -> str:
+    """Return sentences as a paragraph: with blanks between them in English, without in Chinese."""
+    return ("" if lang == "zh" else " ").join(sentences)
 
 
 # ------------------------------------------------------------------ numbers
