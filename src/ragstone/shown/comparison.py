@@ -135,10 +135,12 @@ def compare(
     chosen = _chosen(left.cells, right.cells, metrics, notices)
     if base.smoke_test or new.smoke_test:
         notices.insert(0, Notice("smoke_test"))
+    facts = (base.facts(), new.facts())
+    if any(old is not None and old == now for old, now in ((facts[0].path, facts[1].path), (facts[0].run_id, facts[1].run_id))):
+        notices.append(Notice("same_run"))
     notices += differing(base.manifest, new.manifest, chosen)
     rules = Rules(alpha, margin, ci, seed)
     places = (base.row_at, new.row_at)
-    facts = (base.facts(), new.facts())
     return Comparison.of(compare_runs(left, right, pairs, chosen, rules, facts=facts, fetch=places, notices=notices))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ragstone.analysis.comparison import is_part
+from ragstone.analysis.comparison import MEASURING, is_part
 from ragstone.figures import NONE, metric_name, percent
 from ragstone.text import say
 
@@ -51,6 +51,8 @@ def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool)
 def _kind(found: Contrast) -> str:
     """The verdict, told apart further where the numbers beside it would else seem to say something different."""
     ci = found.ci
+    if found.verdict in ("cannot_tell", "identical") and ci is None:
+        return "one_cluster"
     if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
         return "leaning"
     return str(found.verdict)
@@ -63,7 +65,7 @@ def _values(found: Contrast, lang: Language, family: int) -> dict[str, object]:
         "head": head(found, lang),
         "name": label(found.metric, lang),
         "base": score(found.base_mean, decimals),
-        "n": found.n,
+        "questions": questions(found.n, lang),
         "low": signed(ci.low) if ci else NONE,
         "high": signed(ci.high) if ci else NONE,
         "near": size(min(abs(ci.low), abs(ci.high))) if ci else NONE,
@@ -76,14 +78,14 @@ def _values(found: Contrast, lang: Language, family: int) -> dict[str, object]:
 
 def _needs(found: Contrast, lang: Language) -> str:
     """How many questions would settle what these do not."""
-    if found.verdict not in ("cannot_tell", "too_few") or not found.sd or found.detectable is None:
+    if found.verdict not in ("cannot_tell", "too_few") or not found.sd or found.detectable is None or _kind(found) == "one_cluster":
         return ""
     if found.needed_n is not None and found.needed_n > found.n:
         key = "compare.needs_margin" if found.margin is not None else "compare.needs"
         return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
     if found.verdict == "too_few" or _kind(found) == "leaning":
         return ""
-    return say("compare.finds", lang, n=found.n, gap=size(found.detectable))
+    return say("compare.finds", lang, questions=questions(found.n, lang), gap=size(found.detectable))
 
 
 def _left_out(found: Contrast, lang: Language) -> str:
@@ -94,17 +96,24 @@ def _left_out(found: Contrast, lang: Language) -> str:
         low, high = (signed(bound) for bound in found.bounds)
         parts.append(say("compare.lost_cells", lang, count=lost, low=low, high=high))
     if aside:
-        parts.append(say("compare.aside", lang, count=aside))
+        parts.append(say("compare.aside", lang, questions=questions(aside, lang)))
     return together(parts, lang)
 
 
 def headline(runs: ComparedRuns, lang: Language) -> str:
     """Return the outcome of a comparison in a few sentences: the metrics by verdict, worse ones first."""
-    parts = [say("compare.headline", lang, n=len(runs.pairs))]
+    pairs = runs.pairs
+    parts = [say("compare.headline", lang, questions=questions(len(pairs), lang))]
+    if apart := len(pairs.only_base) + len(pairs.only_new) + len(pairs.changed):
+        parts.append(say("compare.headline_partly", lang, questions=questions(apart, lang)))
     for verdict in ORDER:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
             parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
+    if any(warning.code in MEASURING for warning in runs.warnings):
+        parts.append(say("compare.headline_unalike", lang))
+    elif runs.same_answers and any(m.wins or m.losses for m in runs.metrics):
+        parts.append(say("compare.same_answers", lang))
     return together(parts, lang)
 
 
@@ -118,7 +127,7 @@ def head(found: Contrast, lang: Language) -> str:
         base=score(found.base_mean, decimals),
         new=score(found.new_mean, decimals),
         difference=signed(found.difference, decimals),
-        n=found.n,
+        questions=questions(found.n, lang),
     )
 
 
@@ -130,6 +139,11 @@ def label(metric: str, lang: Language, *, short: bool = False) -> str:
     if short:
         return say(f"compare.short_{part}", lang)
     return say(f"compare.part_{part}", lang, name=metric_name(whole, lang))
+
+
+def questions(n: int, lang: Language) -> str:
+    """Return a number of questions in words."""
+    return say("compare.one_question", lang) if n == 1 else say("compare.questions", lang, n=n)
 
 
 def together(sentences: Iterable[str], lang: Language) -> str:
