@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
     from ragstone.shown.comparison import Comparison, compare
+    from ragstone.shown.diagnosis import Diagnosis, diagnose
     from ragstone.shown.gate import GateResult
     from ragstone.shown.gating import gate
     from ragstone.shown.plan import Plan, plan
@@ -39,6 +40,8 @@ _HOME = {
     "Plan": "ragstone.shown.plan",
     "compare": "ragstone.shown.comparison",
     "Comparison": "ragstone.shown.comparison",
+    "diagnose": "ragstone.shown.diagnosis",
+    "Diagnosis": "ragstone.shown.diagnosis",
     "Sample": "ragstone.types",
     "Context": "ragstone.types",
     "Score": "ragstone.types",
@@ -65,6 +68,7 @@ __all__ = [
     "ContextPrecision",
     "ContextRecall",
     "DataError",
+    "Diagnosis",
     "Estimate",
     "Faithfulness",
     "GateResult",
@@ -80,6 +84,7 @@ __all__ = [
     "__version__",
     "aevaluate",
     "compare",
+    "diagnose",
     "estimate",
     "evaluate",
     "gate",
