@@ -8,7 +8,8 @@ raises RunFolderError with the line.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -254,6 +255,10 @@ class Run:
     def row_at(self, place: int) -> Row:
         """Return the score row that stands at a place of `cells`."""
         return self._rows.at(place)
+
+    def fetching(self) -> AbstractContextManager[Callable[[int], Row]]:
+        """Return what gets back the score rows at many places of `cells`, faster than `row_at`."""
+        return self._rows.fetching()
 
     def sample_rows(self, notices: list[Notice]) -> Iterator[Row]:
         """Yield the samples as stored; one without an id is left out and named in `notices`."""

@@ -109,18 +109,18 @@ def diagnose(run: Run, by: str | None = None, levels: Levels | None = None) -> D
     notices: list[Notice] = []
     facts = SampleFacts(by)
     cells = run.cells(facts, notices)
-    return Diagnosis.of(
-        diagnosed(
+    with run.fetching() as fetch:
+        found = diagnosed(
             cells,
             facts,
-            run.row_at,
+            fetch,
             lambda: run.sample_rows([]),
             run=run.facts(),
             high=(levels or run.levels).high,
             top_k=_top_k(run.manifest),
             notices=notices,
         )
-    )
+    return Diagnosis.of(found)
 
 
 def sample_dict(one: DiagnosedSample) -> dict[str, Any]:
