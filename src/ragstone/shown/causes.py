@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragstone.resources import read_toml
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -27,9 +26,7 @@ def cause_meaning(cause: str, lang: Language, *, expected: bool = False) -> str:
 
 def remedies(cause: str, lang: Language, *, expected: bool = False) -> list[str]:
     """Return what to try against a cause, in the order to try it."""
-    start = f"remedy_{_word(cause, expected=expected)}_"
-    known = [name for name in read_toml("text", "diagnose.toml") if name.startswith(start) and name.removeprefix(start).isdigit()]
-    return [say(f"diagnose.{name}", lang) for name in sorted(known)]
+    return say(f"diagnose.remedies_{_word(cause, expected=expected)}", lang).splitlines()
 
 
 def cause_dict(one: CauseSum, lang: Language, expected: Mapping[str, int] | None = None) -> dict[str, Any]:
@@ -64,4 +61,4 @@ def claim_dict(claim: LostClaim) -> dict[str, Any]:
 
 
 def _word(cause: str, *, expected: bool) -> str:
-    return f"{cause}_expected" if expected else cause
+    return "refused_expected" if expected else cause
