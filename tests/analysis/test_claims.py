@@ -54,10 +54,11 @@ def test_a_claim_is_one_record_over_both_metrics():
     assert (claim.matching, claim.matches, claim.confidence, claim.unsure) == ("contradicted", ("r1",), 0.7, False)
 
 
-def test_claims_of_one_id_with_other_texts_are_other_claims():
+@pytest.mark.parametrize("elsewhere", [{"best": 1}, {"repeat": 1}])
+def test_one_id_with_another_text_elsewhere_is_another_claim(elsewhere):
     found = gathered(
         row("context_recall", line("r1", "+", "c1", text="first reference")),
-        row("answer_correctness", line("r1", "0", text="second reference"), line("a1", "!", "r1")),
+        row("answer_correctness", line("r1", "0", text="second reference"), line("a1", "!", "r1"), **elsewhere),
         kind="reference_claim",
     )
     assert [(c.id, c.text, c.grounding, c.matching) for c in found] == [
@@ -66,10 +67,21 @@ def test_claims_of_one_id_with_other_texts_are_other_claims():
     ]
 
 
+@pytest.mark.parametrize(("keys", "same"), [((None, None), True), (("k", "k"), True), (("k", None), True), (("k", "other"), False)])
+def test_one_id_in_the_same_repeat_is_one_claim_however_it_is_worded(keys, same):
+    found = gathered(
+        row("context_recall", line("r1", "+", "c1", text="质保期为 1 年", key=keys[0])),
+        row("answer_correctness", line("r1", "0", text="质保期：一年", key=keys[1])),
+        kind="reference_claim",
+    )
+    assert (len(found) == 1) is same
+    assert (found[0].grounding, found[0].matching) == ("supported", "missing" if same else None)
+
+
 def test_evidence_names_the_claim_of_its_own_row():
     rows = [
         row("context_recall", line("r1", "+", "c1", text="first reference")),
-        row("answer_correctness", line("r1", "0", text="second reference"), line("a1", "!", "r1", "r9")),
+        row("answer_correctness", line("r1", "0", text="second reference"), line("a1", "!", "r1", "r9"), best=2),
     ]
     assert [c.matches for c in gathered(*rows)] == [("r1.2",)]
 

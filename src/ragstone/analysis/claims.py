@@ -1,8 +1,9 @@
 """Claims as several metrics and repeats see them, brought together: one record a claim, with the verdict on it from each side.
 
 Faithfulness and context_recall check claims against the contexts, answer_correctness against the other text. The claim `a1` of
-one metric is the claim `a1` of another when the texts agree too; where they do not (another repeat has split the answer another
-way, recall and correctness took another of several references) the stable key decides, then the text.
+one metric is the claim `a1` of another in the same repeat and against the same reference. Elsewhere ids are no guide (another
+repeat has split the answer another way, recall and correctness took another of several references): there a claim is the same
+when id and text agree, else by its stable key, else by its text.
 """
 
 from __future__ import annotations
@@ -144,6 +145,8 @@ class Gathering:
 
     def __init__(self) -> None:
         self._sides: dict[str, list[_Gathered]] = {"answer_claim": [], "reference_claim": []}
+        self._places: dict[tuple[str, str, object, object], _Gathered] = {}
+        """By kind, id, repeat and number of the reference."""
 
     def check(self, row: Row, kind: str) -> None:
         """Take in a row that checks claims of one kind against the contexts."""
@@ -165,20 +168,26 @@ class Gathering:
 
     def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row]]:
         taken: set[str] = set()
+        detail = row.get("detail")
+        best = detail.get("best") if isinstance(detail, dict) else None
         for kind, id, line in lines_of(row, usual):
             if kind in self._sides:
-                found = self._found(kind, id, line, taken)
+                place = (kind, id, row.get("repeat") or 0, (best or 0) if kind == "reference_claim" else 0)
+                found = self._places[place] = self._found(place, line, taken)
                 taken.add(found.id)
                 yield found, line
 
-    def _found(self, kind: str, id: str, line: Row, taken: set[str]) -> _Gathered:
-        held = self._sides[kind]
+    def _found(self, place: tuple[str, str, object, object], line: Row, taken: set[str]) -> _Gathered:
+        id, held = place[1], self._sides[place[0]]
         text, key = str(line.get("text") or ""), line.get("key")
         folded = same_text(text)
         free = [g for g in held if g.id not in taken]
         for same in _rules(id, folded, key):
             if found := next((g for g in free if same(g)), None):
                 return found
+        known = self._places.get(place)
+        if known is not None and known.id not in taken and (not key or not known.key or key == known.key):
+            return known
         held.append(_Gathered(_unused(id, held), text, folded, key, bool(line.get("behaviour"))))
         return held[-1]
 
