@@ -41,3 +41,5 @@ def test_a_place_gets_its_row_back(tmp_path):
     (tmp_path / "x.jsonl").write_bytes('{"a":"退货"}\nrubbish\n{"a":2}\n'.encode())
     for lines in (FileLines(tmp_path / "x.jsonl"), ListLines("x", [{"a": "退货"}, {"a": 2}])):
         assert all(lines.at(place) == row for place, _, row in lines.read([]))
+        with lines.fetching() as fetch:
+            assert all(fetch(place) == row for place, _, row in reversed(list(lines.read([]))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.analysis.canned import canned_answers
-from ragstone.analysis.causes import LostClaim, SampleCauses, causes_of
+from ragstone.analysis.causes import LostClaim, causes_of
 from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Notice
 from ragstone.analysis.evidence import About, Evidence, about, evidence
 from ragstone.analysis.quadrants import HIGH, QUADRANTS, quadrant
@@ -98,7 +98,7 @@ def diagnose(
     high: float = HIGH,
     top_k: int | None = None,
     notices: Iterable[Notice] = (),
-    watch: Callable[[Evidence, SampleCauses], None] | None = None,
+    watch: Callable[[Evidence], None] | None = None,
 ) -> Diagnosed:
     """Return the diagnosis of a run.
 
@@ -116,9 +116,9 @@ def diagnose(
     slices = list(facts.groups(len(cells))) if facts.key is not None else []
     count = _Count(len(cells), slices, high, top_k)
     for at, found in each_sample(cells, fetch, samples):
-        causes = count.add(at, found)
+        count.add(at, found)
         if watch is not None:
-            watch(found, causes)
+            watch(found)
     return Diagnosed(
         run=run,
         samples_total=len(cells),
@@ -172,7 +172,7 @@ class _Count:
         self.remarks = Remarks(top_k)
         self.measured = False
 
-    def add(self, at: int, found: Evidence) -> SampleCauses:
+    def add(self, at: int, found: Evidence) -> None:
         causes, word = causes_of(found), quadrant(found.values, self.high)
         self.quadrants[word] += 1
         self.remarks.add(found, causes)
@@ -186,7 +186,6 @@ class _Count:
                 pile.add(found.sample_id, causes)
         for claim in causes.claims:
             self._exemplify(found, claim)
-        return causes
 
     def _exemplify(self, found: Evidence, claim: LostClaim) -> None:
         """Keep a claim if it cost more than those that are kept, one a sample."""
