@@ -1,0 +1,258 @@
+"""Signs of one sample: yes-or-no facts its score rows show, such as "a useless chunk stands above a useful one"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ragstone.analysis.claims import Claim
+from ragstone.analysis.evidence import Evidence
+
+FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
+    "faithfulness",
+    "answer_relevancy",
+    "context_precision",
+    "context_recall",
+    "answer_correctness",
+)
+HIGH = 0.8
+"""Where a retrieval score of a sample counts as good."""
+OFF = 0.5
+"""Below it an answer counts as off the question, as in the decision table of the causes."""
+WIDE = 0.2
+"""Cosines of one answer that lie so far apart belong to different questions."""
+MANY_POINTS = 6
+FEW_CHUNKS = 3
+KEYWORD = 15
+"""A gold passage of fewer characters is a keyword."""
+LENT = 0.15
+"""Least value that the likeness of two texts must lend to an answer without a right claim."""
+
+Sign = Callable[[Evidence], bool | None]
+"""True or False; None where the sample cannot show it."""
+
+
+def ranking(found: Evidence) -> list[bool]:
+    """Return whether each rated chunk is useful, in rank order; a chunk the repeats do not agree on is not."""
+    return [bool(chunk.useful) for chunk in found.chunks]
+
+
+def off(found: Evidence) -> bool:
+    """Return True if the answer's relevancy was measured and lies below 0.5."""
+    return found.values.get(RELEVANT, 1.0) < OFF
+
+
+def _any(claims: Iterable[Claim], side: str, *words: str) -> bool | None:
+    said = [word for claim in claims if (word := getattr(claim, side)) is not None]
+    return any(word in words for word in said) if said else None
+
+
+# ------------------------------------------------------------------ the ranking
+def noise_first(found: Evidence) -> bool | None:
+    """A useless chunk stands above a useful one; of samples with a useful chunk."""
+    useful = ranking(found)
+    return not all(useful[: sum(useful)]) if any(useful) else None
+
+
+def noise_behind(found: Evidence) -> bool | None:
+    """All useful chunks come first and at least as many useless ones follow; of samples with a useful chunk."""
+    useful = ranking(found)
+    return (all(useful[: sum(useful)]) and 2 * sum(useful) <= len(useful)) if any(useful) else None
+
+
+def nothing_useful(found: Evidence) -> bool | None:
+    """No chunk is useful; of samples whose chunks were rated."""
+    return not any(ranking(found)) if found.chunks else None
+
+
+def mostly_noise(found: Evidence) -> bool | None:
+    """More than half of the chunks are useless; of samples whose chunks were rated."""
+    return 2 * sum(ranking(found)) < len(found.chunks) if found.chunks else None
+
+
+def useful_last(found: Evidence) -> bool | None:
+    """The last chunk is useful; of samples that have two or more and still miss something: the next ones may hold it."""
+    return ranking(found)[-1] if len(found.chunks) > 1 and found.values.get(RECALLED, 1.0) < 1 else None
+
+
+def few_chunks(found: Evidence) -> bool | None:
+    """Three chunks or fewer; of samples that miss something."""
+    return len(found.chunks) <= FEW_CHUNKS if found.chunks and found.values.get(RECALLED, 1.0) < 1 else None
+
+
+def one_chunk(found: Evidence) -> bool | None:
+    """A single chunk was rated."""
+    return len(found.chunks) == 1 if found.chunks else None
+
+
+# ------------------------------------------------------------------ chunks against claims
+def unsupported(found: Evidence) -> bool | None:
+    """The chunks do not support a claim of the answer; of samples with claims."""
+    return _any(found.answer_claims, "grounding", "contradicted", "not_found")
+
+
+def contradicted(found: Evidence) -> bool | None:
+    """The chunks contradict a claim of the answer; of samples with claims."""
+    return _any(found.answer_claims, "grounding", "contradicted")
+
+
+def added(found: Evidence) -> bool | None:
+    """A claim stands in no chunk; of samples for which retrieval found what the reference needs."""
+    return _any(found.answer_claims, "grounding", "not_found") if found.values.get(RECALLED, 0.0) >= HIGH else None
+
+
+def not_fed(found: Evidence) -> bool | None:
+    """A claim stands in no chunk; of samples for which retrieval missed what the reference needs."""
+    return _any(found.answer_claims, "grounding", "not_found") if found.values.get(RECALLED, 1.0) < HIGH else None
+
+
+def nothing_covered(found: Evidence) -> bool | None:
+    """No claim of the reference stands in the chunks."""
+    return found.values[RECALLED] == 0 if RECALLED in found.values else None
+
+
+def partly_covered(found: Evidence) -> bool | None:
+    """Some claims of the reference stand in the chunks, others do not."""
+    return 0 < found.values[RECALLED] < 1 if RECALLED in found.values else None
+
+
+def point_missing(found: Evidence) -> bool | None:
+    """The answer leaves out a point of the reference."""
+    return _any(found.reference_claims, "matching", "missing")
+
+
+def fed_but_missing(found: Evidence) -> bool | None:
+    """The answer leaves out a point that the chunks hold."""
+    return _any((c for c in found.reference_claims if c.grounding == "supported"), "matching", "missing")
+
+
+def reference_doubtful(found: Evidence) -> bool | None:
+    """The chunks support a claim that the reference contradicts."""
+    return _any((c for c in found.answer_claims if c.grounding == "supported"), "matching", "contradicted")
+
+
+# ------------------------------------------------------------------ the answer
+def refused(found: Evidence) -> bool | None:
+    """The answer states nothing; of samples that should be answered."""
+    if found.expected_behavior in ("refuse", "clarify") or not {FAITHFUL, CORRECT} & found.states.keys():
+        return None
+    return found.states.get(FAITHFUL) == ("not_applicable", "no_claims") or "refusal" in found.flags
+
+
+def should_not_answer(found: Evidence) -> bool | None:
+    """The answer makes claims; of samples that should be refused or asked back."""
+    return found.has_claims if found.expected_behavior in ("refuse", "clarify") else None
+
+
+def off_question(found: Evidence) -> bool | None:
+    """Relevancy lies below 0.5; of samples that have one."""
+    return off(found) if RELEVANT in found.values else None
+
+
+def noncommittal(found: Evidence) -> bool | None:
+    """Every question generated back from the answer is flagged noncommittal."""
+    return all(question.committal is False for question in found.questions) if found.questions else None
+
+
+def one_question(found: Evidence) -> bool | None:
+    """Relevancy rests on a single generated question."""
+    return len(found.questions) == 1 if found.questions else None
+
+
+def wide_cosines(found: Evidence) -> bool | None:
+    """One generated question is close to the question, another far from it; of answers off the question."""
+    cosines = [question.cosine for question in found.questions if question.cosine is not None]
+    return max(cosines) - min(cosines) >= WIDE if off(found) and len(cosines) > 1 else None
+
+
+def more_than_asked(found: Evidence) -> bool | None:
+    """Most claims are not among the reference's; of answers off the question that commit to something."""
+    words = [claim.matching for claim in found.answer_claims if claim.matching is not None]
+    return 2 * words.count("not_found") > len(words) if off(found) and words and not noncommittal(found) else None
+
+
+def poorly_fed(found: Evidence) -> bool | None:
+    """Retrieval is poor as well; of answers off the question."""
+    scores = [found.values[name] for name in (PRECISE, RECALLED) if name in found.values]
+    return min(scores) < OFF if off(found) and scores else None
+
+
+def intent_wrong(found: Evidence) -> bool | None:
+    """The intent was recognised wrongly; of answers off the question for which a column tells it."""
+    said = found.values.get("intent_top1", found.about.intent_top1 if found.about else None)
+    right = _truth(said)
+    return not right if off(found) and right is not None else None
+
+
+def lent_points(found: Evidence) -> bool | None:
+    """No claim is right, yet the likeness of the two texts alone gives points; of samples with a correctness."""
+    return found.f1 == 0 and found.values[CORRECT] >= LENT if found.f1 is not None and CORRECT in found.values else None
+
+
+# ------------------------------------------------------------------ the gold set and the measuring
+def directive(found: Evidence) -> bool | None:
+    """The reference holds a point about conduct: ask back, invent nothing."""
+    return any(claim.behaviour for claim in found.reference_claims) if found.reference_claims else None
+
+
+def many_points(found: Evidence) -> bool | None:
+    """The reference falls into six claims or more; of samples that miss something."""
+    missed = found.reference_claims and found.values.get(RECALLED, 1.0) < 1
+    return len(found.reference_claims) >= MANY_POINTS if missed else None
+
+
+def keywords_only(found: Evidence) -> bool | None:
+    """The gold passages are keywords; of samples whose passages were looked up."""
+    return all(len(keyword.text) < KEYWORD for keyword in found.keywords) if found.keywords else None
+
+
+def keywords_unheard(found: Evidence) -> bool | None:
+    """Most gold keywords stand in no chunk though one is useful: the documents use other words."""
+    return 2 * sum(keyword.found for keyword in found.keywords) < len(found.keywords) if found.keywords and any(ranking(found)) else None
+
+
+def cut_short(found: Evidence) -> bool | None:
+    """Chunks or the answer were shortened or left out before they were judged."""
+    return bool(found.clipped) if found.ok else None
+
+
+def chunks_dropped(found: Evidence) -> bool | None:
+    """Fewer chunks were judged than retrieved."""
+    if not found.ok:
+        return None
+    held = found.about.contexts if found.about else None
+    return bool(found.clipped.get("contexts_dropped")) or (held is not None and 0 < len(found.chunks) < held)
+
+
+def reply_cut(found: Evidence) -> bool:
+    """A cell failed since the judge's reply was cut off, or the text was too long for the judge."""
+    return any(reason in ("truncated", "too_long") for _, reason in found.states.values())
+
+
+def embedding_lost(found: Evidence) -> bool:
+    """A cell failed for want of an embedding."""
+    return any(str(reason).startswith("embedding_") for _, reason in found.states.values())
+
+
+SIGNS: dict[str, Sign] = {
+    sign.__name__: sign
+    for sign in (
+        *(noise_first, noise_behind, nothing_useful, mostly_noise, useful_last, few_chunks, one_chunk),
+        *(unsupported, contradicted, added, not_fed, nothing_covered, partly_covered, point_missing, fed_but_missing),
+        *(reference_doubtful, refused, should_not_answer, off_question, noncommittal, one_question, wide_cosines),
+        *(more_than_asked, poorly_fed, intent_wrong, lent_points, directive, many_points, keywords_only),
+        *(keywords_unheard, cut_short, chunks_dropped, reply_cut, embedding_lost),
+    )
+}
+"""Every sign by its name."""
+
+
+def _truth(value: object) -> bool | None:
+    """True or False of what a column says; None for what is neither."""
+    if isinstance(value, bool | int | float):
+        return value >= OFF
+    word = str(value).strip().casefold()
+    return True if word in _YES else False if word in _NO else None
+
+
+_YES = {"1", "1.0", "true", "yes", "right", "correct", "对", "是", "正确"}
+_NO = {"0", "0.0", "false", "no", "wrong", "incorrect", "错", "否", "错误", "不对"}
