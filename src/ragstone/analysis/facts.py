@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +11,10 @@ from typing import Any
 
 from ragstone.analysis.evidence import Evidence
 from ragstone.analysis.levels import Level, Levels
-from ragstone.analysis.signs import CORRECT, FAITHFUL, PRECISE, RECALLED, SIGNS, ranking
+from ragstone.analysis.quadrants import QUADRANTS, RETRIEVAL, quadrant
+from ragstone.analysis.signs import SIGNS, ranking
 from ragstone.analysis.slices import SMALL
 
-QUADRANTS = ("good_good", "good_bad", "bad_good", "bad_bad", "unknown")
-"""Retrieval first, generation second."""
 BEHIND = 0.1
 """A group so far below the run's mean is weak."""
 MOST = 0.95
@@ -30,7 +30,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """count / of, in [0, 1]; 0 where no sample could show it."""
+        """Count over of, in [0, 1]; 0 where no sample could show it."""
         return self.count / self.of if self.of else 0.0
 
 
@@ -79,8 +79,6 @@ class Facts:
     """Most chunks a sample was rated on; None where none was."""
     smallest_group: int | None = None
     """Samples in the smallest category; None without categories."""
-    causes: Mapping[str, int] = field(default_factory=dict)
-    """Lost claims by cause, where the run was diagnosed."""
 
     def sign(self, name: str) -> Tally:
         """Return how many samples show a sign; 0 of 0 for one never met."""
@@ -97,27 +95,106 @@ class Facts:
         return found.standing if found else None
 
 
-def facts_of(samples: Iterable[Evidence], *, levels: Levels | None = None, causes: Mapping[str, int] | None = None) -> Facts:
+class Watch:
+    """Sees the evidence of every sample once, in run order, and keeps what the facts need of it: numbers, no texts."""
+
+    def __init__(self, levels: Levels | None = None) -> None:
+        self._levels = levels or Levels()
+        self._samples = 0
+        self._values: dict[str, array[float]] = {}
+        self._reasons: dict[str, Counter[str]] = {}
+        self._signs = {name: [0, 0] for name in SIGNS}
+        self._quadrants = dict.fromkeys(QUADRANTS, 0)
+        self._last_useful: Counter[int] = Counter()
+        self._chunks = 0
+        self._everyone = _Group()
+        self._groups: dict[tuple[str, str], _Group] = {}
+
+    def add(self, sample: Evidence) -> None:
+        """Take in one sample."""
+        self._samples += 1
+        for metric, (status, reason) in sample.states.items():
+            self._values.setdefault(metric, array("d"))
+            if status != "ok":
+                self._reasons.setdefault(metric, Counter())[str(reason)] += 1
+        for metric, value in sample.values.items():
+            self._values[metric].append(value)
+        for name, sign in SIGNS.items():
+            if (said := sign(sample)) is not None:
+                self._signs[name][0] += said
+                self._signs[name][1] += 1
+        self._quadrants[quadrant(sample.values, self._levels.high)] += 1
+        self._rank(ranking(sample))
+        self._group(sample)
+
+    def _rank(self, useful: Sequence[bool]) -> None:
+        self._chunks = max(self._chunks, len(useful))
+        if any(useful):
+            self._last_useful[max(rank for rank, good in enumerate(useful, 1) if good)] += 1
+
+    def _group(self, sample: Evidence) -> None:
+        self._everyone.add(sample)
+        if sample.about is not None and sample.about.category is not None:
+            self._groups.setdefault(("category", str(sample.about.category)), _Group()).add(sample)
+        if sample.expected_behavior == "clarify":
+            self._groups.setdefault(("expected_behavior", "clarify"), _Group()).add(sample)
+
+    def facts(self) -> Facts:
+        """Return what the samples seen so far show."""
+        return Facts(
+            samples=self._samples,
+            metrics={name: self._metric(name, values) for name, values in self._values.items()},
+            signs={name: Tally(count, of) for name, (count, of) in self._signs.items()},
+            quadrants=dict(self._quadrants),
+            weak=tuple(self._weak()),
+            enough=_covering(self._last_useful, MOST),
+            chunks=self._chunks or None,
+            smallest_group=min((group.samples for (key, _), group in self._groups.items() if key == "category"), default=None),
+        )
+
+    def _metric(self, name: str, values: Sequence[float]) -> MetricFacts:
+        mean = math.fsum(values) / len(values) if values else None
+        reasons = dict(self._reasons.get(name, {}))
+        return MetricFacts(mean, standing(mean, self._levels), len(values), sum(value == 0 for value in values), reasons)
+
+    def _weak(self) -> Iterator[Weak]:
+        """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""
+        usual = self._everyone.mean
+        found = [Weak(key, value, group.mean, group.samples) for (key, value), group in self._groups.items() if group.mean is not None]
+        behind = [weak for weak in found if usual is not None and weak.mean <= usual - BEHIND]
+        yield from sorted(behind, key=lambda weak: (weak.n < SMALL, weak.mean))
+
+
+class _Group:
+    """Retrieval scores of some samples."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._total, self._scores = 0.0, 0
+
+    def add(self, sample: Evidence) -> None:
+        self.samples += 1
+        for name in RETRIEVAL:
+            if name in sample.values:
+                self._total += sample.values[name]
+                self._scores += 1
+
+    @property
+    def mean(self) -> float | None:
+        return self._total / self._scores if self._scores else None
+
+
+def facts_of(samples: Iterable[Evidence], levels: Levels | None = None) -> Facts:
     """Return what a run shows.
 
     Args:
         samples: the evidence of every sample, in run order.
         levels: where a mean is high, and where it is middle; unset = 0.8 and 0.5.
-        causes: lost claims by cause, as the diagnosis counts them.
     """
-    found, limits = list(samples), levels or Levels()
-    useful = [rank for sample in found if (rank := _last_useful(sample))]
-    return Facts(
-        samples=len(found),
-        metrics=_metrics(found, limits),
-        signs={name: _tally(sign(sample) for sample in found) for name, sign in SIGNS.items()},
-        quadrants=dict.fromkeys(QUADRANTS, 0) | Counter(quadrant(sample, limits.high) for sample in found),
-        weak=tuple(_weak(found)),
-        enough=sorted(useful)[math.ceil(MOST * len(useful)) - 1] if useful else None,
-        chunks=max((len(sample.chunks) for sample in found), default=0) or None,
-        smallest_group=min((len(group) for group in _categories(found).values()), default=None),
-        causes=dict(causes or {}),
-    )
+    watch = Watch(levels)
+    for sample in samples:
+        watch.add(sample)
+    return watch.facts()
 
 
 def standing(mean: float | None, levels: Levels) -> Level | None:
@@ -125,59 +202,11 @@ def standing(mean: float | None, levels: Levels) -> Level | None:
     return levels.of("", mean)
 
 
-def quadrant(sample: Evidence, high: float = 0.8) -> str:
-    """Return the quadrant of a sample: retrieval, then generation, each good if the mean of its ok scores reaches `high`."""
-    sides = [_good(sample, names, high) for names in ((PRECISE, RECALLED), (FAITHFUL, CORRECT))]
-    return "unknown" if None in sides else "_".join("good" if good else "bad" for good in sides)
-
-
-def _good(sample: Evidence, names: tuple[str, str], high: float) -> bool | None:
-    mean = _mean([sample.values[name] for name in names if name in sample.values])
-    return None if mean is None else standing(mean, Levels(high, min(high, 0.5))) == "high"
-
-
-def _last_useful(sample: Evidence) -> int:
-    return max((rank for rank, useful in enumerate(ranking(sample), 1) if useful), default=0)
-
-
-def _metrics(samples: Sequence[Evidence], levels: Levels) -> dict[str, MetricFacts]:
-    found = dict[str, MetricFacts]()
-    for name in dict.fromkeys(name for sample in samples for name in sample.states):
-        values = [sample.values[name] for sample in samples if name in sample.values]
-        states = [sample.states[name] for sample in samples if name in sample.states]
-        reasons = Counter(str(reason) for status, reason in states if status != "ok")
-        mean = _mean(values)
-        found[name] = MetricFacts(mean, standing(mean, levels), len(values), values.count(0.0), dict(reasons))
-    return found
-
-
-def _tally(answers: Iterable[bool | None]) -> Tally:
-    said = [answer for answer in answers if answer is not None]
-    return Tally(sum(said), len(said))
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
-
-
-# ------------------------------------------------------------------ groups
-def _categories(samples: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    found: dict[str, list[Evidence]] = {}
-    for sample in samples:
-        if sample.about is not None and sample.about.category is not None:
-            found.setdefault(str(sample.about.category), []).append(sample)
-    return found
-
-
-def _weak(samples: Sequence[Evidence]) -> Iterator[Weak]:
-    """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""
-    usual = _retrieval(samples)
-    groups: list[tuple[str, str, list[Evidence]]] = [("category", value, group) for value, group in _categories(samples).items()]
-    groups.append(("expected_behavior", "clarify", [sample for sample in samples if sample.expected_behavior == "clarify"]))
-    found = [Weak(key, value, mean, len(group)) for key, value, group in groups if (mean := _retrieval(group)) is not None]
-    behind = [weak for weak in found if usual is not None and weak.mean <= usual - BEHIND and weak.n < len(samples)]
-    yield from sorted(behind, key=lambda weak: (weak.n < SMALL, weak.mean))
-
-
-def _retrieval(samples: Iterable[Evidence]) -> float | None:
-    return _mean([sample.values[name] for sample in samples for name in (PRECISE, RECALLED) if name in sample.values])
+def _covering(ranks: Mapping[int, int], share: float) -> int | None:
+    """Return the smallest rank that as many samples as `share` do not exceed; None without samples."""
+    wanted, held = math.ceil(share * sum(ranks.values())), 0
+    for rank in sorted(ranks):
+        held += ranks[rank]
+        if held >= wanted:
+            return rank
+    return None

@@ -18,12 +18,20 @@ METRICS = (FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT)
 PAIRS = ((FAITHFUL, RELEVANT), (FAITHFUL, CORRECT), (RECALLED, FAITHFUL), (RELEVANT, CORRECT), (PRECISE, RECALLED))
 """Metrics that are read together, in the order in which a pair names them."""
 
+LEVELS = {
+    **dict.fromkeys((FAITHFUL, CORRECT), ("high", "middle", "low")),
+    **dict.fromkeys((RELEVANT, PRECISE, RECALLED), ("high", "low")),
+}
+"""Levels of each metric that have a meaning of their own."""
+
 OFTEN = 0.1
 """Share of samples from which on a sign says something about the run."""
 SELDOM = 0.05
 """Share of samples up to which a sign is an exception."""
 GAP = 0.1
 """A high and a middle mean closer than this are about the same."""
+WIDE_GAP = 0.2
+"""Of two means that are not high, a middle one so far above the other is read as the high one."""
 MANY_OFF = 0.2
 """Share of answers off the question from which on relevancy is a concern; its mean has no limits of its own."""
 LARGE = 0.25
@@ -84,9 +92,11 @@ def _sides(first: str, second: str, facts: Facts) -> tuple[str, str] | None:
     levels = [facts.standing(name) for name in (first, second)]
     if None in levels or any(name == RELEVANT and level == "middle" for name, level in zip((first, second), levels, strict=True)):
         return None  # a middling relevancy may be good or bad: that depends on the embedder
-    gap = abs((facts.mean(first) or 0.0) - (facts.mean(second) or 0.0))
-    if set(levels) == {"high", "middle"} and gap < GAP:
+    gap = (facts.mean(first) or 0.0) - (facts.mean(second) or 0.0)
+    if set(levels) == {"high", "middle"} and abs(gap) < GAP:
         return None
+    if "high" not in levels and "middle" in levels and abs(gap) >= WIDE_GAP:
+        return ("high", "low") if gap > 0 else ("low", "high")
     one, two = ("high" if level == "high" else "low" for level in levels)
     return one, two
 
@@ -202,7 +212,7 @@ def measured(wanted: frozenset[str], unwanted: frozenset[str], facts: Facts) -> 
 def thin_gold(facts: Facts) -> Fired | None:
     """The gold set is small, or one of its categories is."""
     thin = facts.samples < ENOUGH_SAMPLES or (facts.smallest_group or ENOUGH_OF_A_KIND) < ENOUGH_OF_A_KIND
-    return Fired(_some(facts), "thin", 0.0) if thin else None
+    return Fired(_some(facts), "thin", 0.0) if thin and _some(facts) else None
 
 
 def any_run(facts: Facts) -> Fired | None:
@@ -221,7 +231,7 @@ def _sides_of(pairs: tuple[tuple[str, str], ...]) -> dict[str, Rule]:
 
 RULES: dict[str, Rule] = {
     **{f"{metric}_short": partial(short, metric) for metric in METRICS},
-    **{f"{metric}_{level}": partial(at_level, metric, level) for metric in METRICS for level in ("high", "middle", "low")},
+    **{f"{metric}_{level}": partial(at_level, metric, level) for metric, levels in LEVELS.items() for level in levels},
     **_sides_of(PAIRS),
     **{word: partial(quadrant, word) for word in ("good_good", "good_bad", "bad_good", "bad_bad")},
     "faithful_but_badly_fed": faithful_but_badly_fed,

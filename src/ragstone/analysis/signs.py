@@ -116,13 +116,18 @@ def partly_covered(found: Evidence) -> bool | None:
 
 
 def point_missing(found: Evidence) -> bool | None:
-    """The answer leaves out a point of the reference."""
-    return _any(found.reference_claims, "matching", "missing")
+    """The answer leaves out a point of the reference; of answers that state something where something was to be stated."""
+    return _any(found.reference_claims, "matching", "missing") if _stating(found) else None
 
 
 def fed_but_missing(found: Evidence) -> bool | None:
-    """The answer leaves out a point that the chunks hold."""
-    return _any((c for c in found.reference_claims if c.grounding == "supported"), "matching", "missing")
+    """The same, for points that the chunks hold."""
+    held = (claim for claim in found.reference_claims if claim.grounding == "supported")
+    return _any(held, "matching", "missing") if _stating(found) else None
+
+
+def _stating(found: Evidence) -> bool:
+    return found.has_claims and found.expected_behavior not in ("refuse", "clarify")
 
 
 def reference_doubtful(found: Evidence) -> bool | None:

@@ -1,0 +1,79 @@
+"""What a run shows, in numbers."""
+
+import pytest
+from support.made_runs import evidences, facts, run
+
+from ragstone.analysis.facts import Tally, Weak, facts_of, standing
+from ragstone.analysis.levels import Levels
+
+LISTS = {"meta": {"category": "lists"}}
+CONTACTS = {"meta": {"category": "contacts"}}
+
+
+def test_a_metric_has_its_mean_its_zeros_and_the_reasons_of_the_rest():
+    found = facts({"values": {"faithfulness": 0.9}}, {"values": {"faithfulness": 0.0}}, {"failed": {"faithfulness": "timeout"}})
+    assert found.samples == 6
+    metric = found.metrics["faithfulness"]
+    assert (metric.mean, metric.standing, metric.n, metric.zeros, metric.reasons) == (0.45, "low", 4, 2, {"timeout": 2})
+    assert (found.mean("context_recall"), found.standing("context_recall")) == (None, None)
+
+
+def test_a_metric_that_failed_everywhere_has_no_mean():
+    found = facts({"failed": {"faithfulness": "timeout"}})
+    assert (found.mean("faithfulness"), found.standing("faithfulness")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("mean", "level"), [(None, None), (0.8, "high"), (0.8 - 1e-12, "high"), (0.79, "middle"), (0.5, "middle"), (0.49, "low")]
+)
+def test_where_a_mean_stands(mean, level):
+    assert standing(mean, Levels()) == level
+
+
+def test_limits_can_be_set():
+    made = evidences(run({"values": {"faithfulness": 0.85}}))
+    assert facts_of(made, Levels(high=0.9, middle=0.6)).standing("faithfulness") == "middle"
+
+
+def test_signs_count_only_samples_that_can_show_them():
+    found = facts({"chunks": "01"}, {"chunks": "10"}, {"chunks": "00"}, {"claims": "s"})
+    assert found.sign("noise_first") == Tally(2, 4)
+    assert found.sign("nothing_useful") == Tally(2, 6)
+    assert found.sign("no such sign") == Tally(0, 0)
+    assert (Tally(2, 4).share, Tally(0, 0).share) == (0.5, 0.0)
+
+
+def test_quadrants_add_up_to_the_samples():
+    good, bad = {"claims": "s", "recall": "s"}, {"claims": "n", "recall": "n"}
+    found = facts(good, bad, {"claims": "s", "recall": "n"}, {"claims": "n", "recall": "s"}, {"claims": "s"})
+    assert found.quadrants == dict.fromkeys(("good_good", "good_bad", "bad_good", "bad_bad", "unknown"), 2)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "enough", "most"),
+    [(["10000"] * 19 + ["00001"], 1, 5), (["10000"] * 18 + ["00001"] * 2, 5, 5), (["0"], None, 1), ([], None, None)],
+)
+def test_so_many_chunks_hold_the_useful_ones_of_nearly_all_samples(chunks, enough, most):
+    found = facts(*({"chunks": row} for row in chunks), {"claims": "s"})
+    assert (found.enough, found.chunks) == (enough, most)
+
+
+def test_weak_groups_lie_clearly_below_the_run():
+    found = facts(
+        *[{"recall": "s", "chunks": "1"}] * 4,
+        {"recall": "n", "chunks": "0", "sample": LISTS},
+        {"recall": "s", "chunks": "01", "sample": CONTACTS},
+        {"recall": "n", "sample": {"expected_behavior": "clarify"}},
+    )
+    assert found.weak == (Weak("category", "lists", 0.0, 2), Weak("expected_behavior", "clarify", 0.0, 2))
+    assert found.smallest_group == 2
+
+
+def test_a_group_large_enough_to_say_something_comes_first():
+    found = facts(*[{"recall": "s"}] * 20, *[{"recall": "snn", "sample": LISTS}] * 3, {"recall": "n", "sample": CONTACTS})
+    assert [weak.value for weak in found.weak] == ["lists", "contacts"]
+
+
+def test_nothing_gives_nothing():
+    found = facts_of([])
+    assert (found.samples, found.metrics, found.weak, found.smallest_group) == (0, {}, (), None)
