@@ -14,6 +14,7 @@ from ragstone.cli.app import COMMANDS, run
 from ragstone.config.page import settings_page
 from ragstone.metrics import available
 from ragstone.pages import page
+from ragstone.shown.reading_page import reading_page
 from ragstone.types import Language
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -51,6 +52,7 @@ def pages() -> dict[Path, str]:
         folder = DOCS if lang == "en" else DOCS / lang
         found |= {folder / "metrics" / f"{name}.md": page(name, lang) for name in names}
         found[folder / "settings.md"] = settings_page(lang)
+        found[folder / "reading.md"] = reading_page(lang)
         found[folder / "cli.md"] = cli_page(lang)
     return {path: HEAD + text.rstrip() + "\n" for path, text in found.items()}
 

@@ -10,11 +10,11 @@ LISTS = {"meta": {"category": "lists"}}
 CONTACTS = {"meta": {"category": "contacts"}}
 
 
-def test_a_metric_has_its_mean_its_zeros_and_the_reasons_of_the_rest():
+def test_a_metric_has_its_mean_and_the_reasons_of_the_rest():
     found = facts({"values": {"faithfulness": 0.9}}, {"values": {"faithfulness": 0.0}}, {"failed": {"faithfulness": "timeout"}})
     assert found.samples == 6
     metric = found.metrics["faithfulness"]
-    assert (metric.mean, metric.standing, metric.n, metric.zeros, metric.reasons) == (0.45, "low", 4, 2, {"timeout": 2})
+    assert (metric.mean, metric.standing, metric.n, metric.reasons) == (0.45, "low", 4, {"timeout": 2})
     assert (found.mean("context_recall"), found.standing("context_recall")) == (None, None)
 
 

@@ -10,7 +10,8 @@ from support.made_runs import average_precision, facts
 from support.rule_runs import FIRED, PERFECT, values
 
 from ragstone.analysis.readings import METRICS, PAIRS, RULES
-from ragstone.shown.readings import FEW, KINDS, TOLD, TOP, catalogue, fired, readings, top
+from ragstone.shown.blocks import Heading, Items
+from ragstone.shown.readings import FEW, KINDS, TOLD, TOP, blocks, catalogue, fired, readings, top
 
 LANGUAGES = ("en", "zh")
 CJK = re.compile(r"[\u4e00-\u9fff]")
@@ -98,6 +99,17 @@ def test_the_top_is_short_and_says_nothing_twice():
     assert len({entry.rule for entry, _ in shown}) == TOP
     counts = Counter(entry.kind for entry, _ in shown)
     assert all(count <= FEW.get(kind, 2) for kind, count in counts.items())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_shows_the_top_of_it(lang):
+    found = facts({"claims": "sn", "recall": "sn", "chunks": "001", "answer": "sn", "points": "cm", "cosines": [0.3]})
+    heading, items = blocks(found, lang)
+    assert isinstance(heading, Heading)
+    assert isinstance(items, Items)
+    assert len(items.items) == TOP
+    assert items.items[0] == readings(found, lang)[0]["text"]
+    assert blocks(facts({"failed": {"style": "timeout"}}), lang) == []
 
 
 def test_text_of_a_sample_is_not_formatted():

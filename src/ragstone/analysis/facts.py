@@ -43,8 +43,6 @@ class MetricFacts:
     """Where the mean lies among the limits. For answer_relevancy a hint only, since its scale depends on the embedder."""
     n: int
     """Samples with a value."""
-    zeros: int
-    """Of these, the ones with 0."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Failed and not applicable cells by reason."""
 
@@ -155,7 +153,7 @@ class Watch:
     def _metric(self, name: str, values: Sequence[float]) -> MetricFacts:
         mean = math.fsum(values) / len(values) if values else None
         reasons = dict(self._reasons.get(name, {}))
-        return MetricFacts(mean, standing(mean, self._levels), len(values), sum(value == 0 for value in values), reasons)
+        return MetricFacts(mean, standing(mean, self._levels), len(values), reasons)
 
     def _weak(self) -> Iterator[Weak]:
         """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from ragstone.analysis.readings import RULES, Fired
 from ragstone.figures import metric_name
 from ragstone.resources import read_toml
+from ragstone.shown.blocks import Heading, Items
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
     from ragstone.analysis.facts import Facts, Weak
+    from ragstone.shown.blocks import Block
     from ragstone.types import Language
 
 FILES = ("pairs", "run", "causes", "metrics")
@@ -31,6 +33,8 @@ TOLD = frozenset(KINDS) - {"worked"}
 """Worked examples teach; they say nothing of a run."""
 TOP = 8
 """So many readings fit on a screen before nobody reads them."""
+ASIDE = frozenset({"level", "scenario", "closing"})
+"""Kinds that a page about a run leaves to the documentation."""
 FEW = {"quadrant": 1, "decision": 3}
 """Most readings of a kind among these; 2 of the others."""
 
@@ -118,6 +122,12 @@ def readings(facts: Facts, lang: Language | None = None) -> list[dict[str, Any]]
     """
     spoken = lang or screen_language()
     return [_document(entry, result, facts, spoken) for entry, result in fired(facts)]
+
+
+def blocks(facts: Facts, lang: Language, most: int = TOP) -> list[Block]:
+    """Return the most important readings as a part of a page; [] where there is nothing to say."""
+    told = tuple(text(entry, result, facts, lang) for entry, result in top(fired(facts), most) if entry.kind not in ASIDE)
+    return [Heading(say("reading.heading", lang)), Items(told)] if told else []
 
 
 def _document(entry: Entry, result: Fired, facts: Facts, lang: Language) -> dict[str, Any]:
