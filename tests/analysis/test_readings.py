@@ -8,6 +8,8 @@ from ragstone.analysis.readings import METRICS, RULES
 
 SILENT = [
     ("faithfulness_short", values(faithfulness=0.8)),
+    ("coverage_low", [*[{"claims": "s"}] * 19, {"failed": {"faithfulness": "timeout"}}]),
+    ("coverage_low", [{"claims": "s"}, {"not_applicable": {"faithfulness": "no_claims"}}]),
     ("answer_relevancy_short", [{"cosines": [0.6]}]),
     ("faithfulness_high_answer_correctness_low", values(faithfulness=0.82, answer_correctness=0.78)),
     ("faithfulness_high_answer_relevancy_low", values(faithfulness=0.9, answer_relevancy=0.6)),

@@ -75,6 +75,8 @@ CASES = [
     ("intent_wrong", {"cosines": [0.3], "sample": {"meta": {"intent_top1": "正确"}}}, False),
     ("intent_wrong", {"cosines": [0.3], "values": {"intent_top1": 0.0}}, True),
     ("intent_wrong", {"cosines": [0.3], "sample": {"meta": {"intent_top1": "billing"}}}, None),
+    ("intent_wrong", {"cosines": [0.3], "sample": {"meta": {"intent_top1": "退款", "intent": "退货"}}}, True),
+    ("intent_wrong", {"cosines": [0.3], "sample": {"meta": {"intent_top1": "Refund", "intent": "refund"}}}, False),
     ("intent_wrong", {"cosines": [0.9], "sample": {"meta": {"intent_top1": False}}}, None),
     ("lent_points", {"answer": "x", "points": "m", "cosine": 0.9}, True),
     ("lent_points", {"answer": "x", "points": "m", "cosine": 0.2}, False),

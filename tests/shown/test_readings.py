@@ -150,6 +150,12 @@ def test_a_count_stands_beside_what_was_counted():
     assert text.startswith("faithfulness 0.50, 2 of 4 samples. Claims without a source")
 
 
+def test_a_count_over_some_of_the_samples_says_so():
+    told = readings(facts({"chunks": "01"}, {"chunks": "00"}), "en")
+    text = next(reading["text"] for reading in told if reading["id"] == "decide_rerank")
+    assert text.startswith("context_precision 0.25, 2 of the 2 samples that can show it. Useless chunks")
+
+
 def test_a_cause_that_cannot_be_seen_says_so():
     told = {r["id"]: r for lang in LANGUAGES for r in readings(facts({"recall": "n", "chunks": "0"}), lang)}
     assert "可能的原因之一：知识库里可能没有这份文档。" in told["cause_document_missing"]["text"]

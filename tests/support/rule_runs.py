@@ -32,6 +32,7 @@ FIRED: Mapping[str, Samples] = {
     "bad_bad": [{"claims": "n", "recall": "n"}],
     "faithful_but_badly_fed": values(faithfulness=0.85, context_precision=0.4, context_recall=0.45),
     "weak_groups": [*[{"recall": "s"}] * 3, {"recall": "n", "sample": {"meta": {"category": "contacts"}}}],
+    "coverage_low": [{"claims": "s"}, {"failed": {"faithfulness": "timeout"}}],
     "claims_unsupported": [{"claims": "sn"}],
     "points_missing": [{"points": "cm", "answer": "s"}],
     "noise_first": [{"chunks": "01"}],

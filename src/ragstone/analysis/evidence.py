@@ -58,7 +58,9 @@ class About:
     """answer, refuse or clarify."""
     category: Any = None
     intent_top1: Any = None
-    """The intent the application's router chose, where a column of that name exists."""
+    """The intent the application's router chose, or whether it was the right one, where a column of that name exists."""
+    intent: Any = None
+    """The right intent, where a column of that name exists."""
     question: bytes | None = None
     """Digest of the folded question; None where there is none."""
     answer: bytes | None = None
@@ -136,6 +138,7 @@ def about(row: Row) -> About:
         expected_behavior=expected_behavior(row),
         category=known.get("category"),
         intent_top1=known.get("intent_top1"),
+        intent=known.get("intent"),
         question=digest(row.get("question")),
         answer=digest(row.get("answer")),
         contexts=_length(row.get("contexts")),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragstone.analysis.cells import FAILED
 from ragstone.analysis.evidence import Evidence
 from ragstone.analysis.levels import Level, Levels
 from ragstone.analysis.quadrants import QUADRANTS, RETRIEVAL, quadrant
@@ -43,6 +44,8 @@ class MetricFacts:
     """Where the mean lies among the limits. For answer_relevancy a hint only, since its scale depends on the embedder."""
     n: int
     """Samples with a value."""
+    failed: int = 0
+    """Samples without one since something went wrong."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Failed and not applicable cells by reason."""
 
@@ -101,6 +104,7 @@ class Watch:
         self._samples = 0
         self._values: dict[str, array[float]] = {}
         self._reasons: dict[str, Counter[str]] = {}
+        self._failed = Counter[str]()
         self._signs = {name: [0, 0] for name in SIGNS}
         self._quadrants = dict.fromkeys(QUADRANTS, 0)
         self._last_useful: Counter[int] = Counter()
@@ -115,6 +119,7 @@ class Watch:
             self._values.setdefault(metric, array("d"))
             if status != "ok":
                 self._reasons.setdefault(metric, Counter())[str(reason)] += 1
+                self._failed[metric] += status == FAILED
         for metric, value in sample.values.items():
             self._values[metric].append(value)
         for name, sign in SIGNS.items():
@@ -153,7 +158,7 @@ class Watch:
     def _metric(self, name: str, values: Sequence[float]) -> MetricFacts:
         mean = math.fsum(values) / len(values) if values else None
         reasons = dict(self._reasons.get(name, {}))
-        return MetricFacts(mean, standing(mean, self._levels), len(values), reasons)
+        return MetricFacts(mean, standing(mean, self._levels), len(values), self._failed[name], reasons)
 
     def _weak(self) -> Iterator[Weak]:
         """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""

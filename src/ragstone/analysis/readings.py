@@ -202,6 +202,15 @@ def counted_conduct(facts: Facts) -> Fired | None:
 
 
 # ------------------------------------------------------------------ the run
+def coverage_low(facts: Facts) -> Fired | None:
+    """More than 5 % of the cells of a metric that has a mean failed; the worst metric is named."""
+    tallies = {name: Tally(metric.failed, metric.failed + metric.n) for name, metric in facts.metrics.items() if metric.failed and metric.n}
+    worst = max(tallies, key=lambda name: tallies[name].share, default=None)
+    if worst is None or tallies[worst].share <= SELDOM:
+        return None
+    return Fired((worst,), "failed", tallies[worst].share, tallies[worst])
+
+
 def measured(wanted: frozenset[str], unwanted: frozenset[str], facts: Facts) -> Fired | None:
     """The run has all of some metrics and none of others."""
     held = {name for name, metric in facts.metrics.items() if metric.n}
@@ -236,6 +245,7 @@ RULES: dict[str, Rule] = {
     **{word: partial(quadrant, word) for word in ("good_good", "good_bad", "bad_good", "bad_bad")},
     "faithful_but_badly_fed": faithful_but_badly_fed,
     "weak_groups": weak_groups,
+    "coverage_low": coverage_low,
     # symptoms
     "claims_unsupported": partial(sign, "unsupported", (FAITHFUL,), OFTEN),
     "points_missing": partial(sign, "point_missing", (RECALLED,), OFTEN),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ragstone.analysis.claims import Claim
+from ragstone.analysis.claims import Claim, same_text
 from ragstone.analysis.evidence import Evidence
 
 FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
@@ -182,10 +182,20 @@ def poorly_fed(found: Evidence) -> bool | None:
 
 
 def intent_wrong(found: Evidence) -> bool | None:
-    """The intent was recognised wrongly; of answers off the question for which a column tells it."""
-    said = found.values.get("intent_top1", found.about.intent_top1 if found.about else None)
-    right = _truth(said)
+    """The intent was recognised wrongly; of answers off the question for which a column `intent_top1` tells it.
+
+    It may hold right or wrong (1 or 0, true or false), or the recognised intent beside a column `intent` with the right one.
+    """
+    right = _intent_right(found)
     return not right if off(found) and right is not None else None
+
+
+def _intent_right(found: Evidence) -> bool | None:
+    told = found.about
+    said = found.values.get("intent_top1", told.intent_top1 if told else None)
+    if said is None or told is None or told.intent is None or "intent_top1" in found.values:
+        return _truth(said)
+    return same_text(str(said)) == same_text(str(told.intent))
 
 
 def lent_points(found: Evidence) -> bool | None:

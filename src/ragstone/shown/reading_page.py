@@ -43,7 +43,8 @@ def reading_page(lang: Language) -> str:
         worked="\n\n".join(map(page.worked, page.entries("worked"))),
         scenarios=page.table("scenario", scenario=page.looks, metrics=page.means, do=page.do),
         environment=page.table("environment", looks=page.looks, means=page.means, do=page.do),
-        closing="\n".join(f"- **{page.looks(entry)}** {page.means(entry)} {page.do(entry)}".rstrip() for entry in page.entries("closing")),
+        warnings=page.remarks("warning"),
+        closing=page.remarks("closing"),
     ).lstrip()
 
 
@@ -125,6 +126,11 @@ class Page:
     def weak(self, entry: Entry) -> str:
         """Return what to do about weak groups as a paragraph."""
         return say("reading_page.weak", self.lang, looks=self.looks(entry), do=self.do(entry))
+
+    def remarks(self, kind: str) -> str:
+        """Return the entries of a kind as a list."""
+        lines = ((self.looks(entry), self.means(entry), self.do(entry)) for entry in self.entries(kind))
+        return "\n".join(say("reading_page.remark", self.lang, looks=looks, means=means, do=do).rstrip() for looks, means, do in lines)
 
     def causes(self) -> Iterable[str]:
         """Yield a table of causes a metric."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FILES = ("pairs", "run", "causes", "metrics")
 KINDS = (
-    *("pair", "quadrant", "pattern", "decision", "slice", "trap", "cause", "what_to_do", "symptom", "reaction"),
+    *("warning", "pair", "quadrant", "pattern", "decision", "slice", "trap", "cause", "what_to_do", "symptom", "reaction"),
     *("environment", "level", "worked", "scenario", "closing"),
 )
 """Kinds of entries, most important first."""
@@ -183,7 +183,8 @@ def _numbers(result: Fired, facts: Facts, lang: Language) -> Iterable[str]:
         if (mean := facts.mean(name)) is not None:
             yield say("reading.told_mean", lang, metric=metric_name(name, lang), mean=f"{mean:.2f}")
     if result.tally is not None:
-        yield say("reading.told_count", lang, count=result.tally.count, of=result.tally.of)
+        key = "reading.told_count" if result.tally.of == facts.samples else "reading.told_count_of_some"
+        yield say(key, lang, count=result.tally.count, of=result.tally.of)
 
 
 def _values(values: Mapping[str, Any], lang: Language) -> dict[str, Any]:
