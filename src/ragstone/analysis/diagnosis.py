@@ -10,7 +10,9 @@ from ragstone.analysis.canned import canned_answers
 from ragstone.analysis.causes import LostClaim, causes_of
 from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Notice
 from ragstone.analysis.evidence import About, Evidence, about, evidence
-from ragstone.analysis.quadrants import HIGH, QUADRANTS, quadrant
+from ragstone.analysis.facts import Facts, Watch
+from ragstone.analysis.levels import USUAL, Levels
+from ragstone.analysis.quadrants import QUADRANTS, quadrant
 from ragstone.analysis.remarks import Note, Remarks
 from ragstone.analysis.slices import SMALL, SampleFacts
 from ragstone.analysis.summary import RunFacts
@@ -71,6 +73,8 @@ class Diagnosed:
     """Samples by quadrant; skipped ones are unknown."""
     high: float
     """Limit from which on a side of a quadrant is good."""
+    facts: Facts
+    """What the readings of the numbers rest on."""
     slices: tuple[DiagnosedSlice, ...]
     samples: tuple[DiagnosedSample, ...]
     examples: Mapping[tuple[str, bool], tuple[Example, ...]]
@@ -95,10 +99,9 @@ def diagnose(
     samples: Callable[[], Iterable[Row]],
     *,
     run: RunFacts,
-    high: float = HIGH,
+    levels: Levels = USUAL,
     top_k: int | None = None,
     notices: Iterable[Notice] = (),
-    watch: Callable[[Evidence], None] | None = None,
 ) -> Diagnosed:
     """Return the diagnosis of a run.
 
@@ -108,24 +111,22 @@ def diagnose(
         fetch: gives back the score row found at a place.
         samples: gives the rows of samples.jsonl, from the first on at each call.
         run: which run it is.
-        high: limit from which on a side of a quadrant is good, in [0, 1].
+        levels: limits of the levels; from `high` on a side of a quadrant is good.
         top_k: so many contexts of a sample were judged, where the run limits them.
         notices: what had to be left out while reading.
-        watch: is shown the evidence of each sample, in run order.
     """
     slices = list(facts.groups(len(cells))) if facts.key is not None else []
-    count = _Count(len(cells), slices, high, top_k)
+    count = _Count(slices, levels, top_k)
     for at, found in each_sample(cells, fetch, samples):
         count.add(at, found)
-        if watch is not None:
-            watch(found)
     return Diagnosed(
         run=run,
         samples_total=len(cells),
         skipped=tuple(count.skipped),
         sums=count.all.sums(),
         quadrants=count.quadrants,
-        high=high,
+        high=levels.high,
+        facts=count.watch.facts(),
         slices=tuple(DiagnosedSlice(facts.key or "", value, pile.sums()) for (value, _), pile in zip(slices, count.piles, strict=True)),
         samples=tuple(count.samples),
         examples={key: tuple(found) for key, found in count.examples.items()},
@@ -160,8 +161,9 @@ def _rows(cells: Cells, at: int, fetch: Callable[[int], Row]) -> Iterator[Row]:
 class _Count:
     """Everything that is summed while the samples go by."""
 
-    def __init__(self, total: int, slices: list[tuple[Any, list[int]]], high: float, top_k: int | None) -> None:
-        self.high, self.top_k = high, top_k
+    def __init__(self, slices: list[tuple[Any, list[int]]], levels: Levels, top_k: int | None) -> None:
+        self.high = levels.high
+        self.watch = Watch(levels)
         self.all = Pile()
         self.piles = [Pile() for _ in slices]
         self._slice_of = {at: pile for pile, (_, rows) in zip(self.piles, slices, strict=True) for at in rows}
@@ -176,6 +178,7 @@ class _Count:
         causes, word = causes_of(found), quadrant(found.values, self.high)
         self.quadrants[word] += 1
         self.remarks.add(found, causes)
+        self.watch.add(found)
         self.measured |= not found.values.keys().isdisjoint(("faithfulness", "answer_correctness"))
         if not found.ok:
             self.skipped.append((found.sample_id, _why(found)))

@@ -12,6 +12,7 @@ from ragstone.figures import number
 from ragstone.shown.blocks import to_html, to_markdown
 from ragstone.shown.causes import cause_dict, claim_dict
 from ragstone.shown.diagnosis_page import note_text, notice_text, page, sample_page
+from ragstone.shown.readings import readings
 from ragstone.text import screen_language
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Diagnosis(Diagnosed):
             "quadrants": {"retrieval_generation": dict(self.quadrants)},
             "notes": [{"code": note.code, "text": note_text(note, lang), "sample_ids": list(note.sample_ids)} for note in self.notes]
             + [{"code": notice.code, "text": notice_text(notice, lang), "sample_ids": []} for notice in self.notices],
-            "readings": [],
+            "readings": readings(self.facts, lang),
             "slices": [
                 {
                     "key": part.key,
@@ -116,7 +117,7 @@ def diagnose(run: Run, by: str | None = None, levels: Levels | None = None) -> D
             fetch,
             lambda: run.sample_rows([]),
             run=run.facts(),
-            high=(levels or run.levels).high,
+            levels=levels or run.levels,
             top_k=_top_k(run.manifest),
             notices=notices,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragstone.figures import NONE, percent
 from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text
 from ragstone.shown.causes import cause_meaning, cause_name, remedies
+from ragstone.shown.readings import blocks as readings
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 DETAILED = 5
 """So many causes are shown with examples and remedies."""
+READ = 5
+"""So many readings of the numbers are told."""
 NAMED = 5
 """So many sample ids are named in a sentence."""
 SHORT = 100
@@ -42,6 +45,7 @@ def page(found: Diagnosed, lang: Language) -> Iterator[Block]:
     yield from _quadrants(found, lang)
     yield from _slices(found, lang)
     yield from _notes(found, lang)
+    yield from readings(found.facts, lang, READ)
     signature = found.run.signature
     yield Code(signature) if signature else Text(say("show.signature_unknown", lang))
 
