@@ -48,6 +48,15 @@ def test_the_readings_rest_on_every_sample():
     assert (facts.samples, facts.metrics["faithfulness"].n, facts.quadrants["unknown"]) == (6, 3, 1)
 
 
+def test_the_claims_of_a_cause():
+    found = diagnosed(mixed())
+    assert [(id, [claim.claim for claim in claims]) for id, claims in found.claims_of("not_retrieved").items()] == [
+        ("zh-1", ["r2"]),
+        ("en-1", ["r2"]),
+    ]
+    assert found.claims_of("made_up") == {}
+
+
 def test_why_a_sample_is_skipped():
     rows = [
         lost_cell("faithfulness", "not_applicable", "no_claims", "a"),

@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from ragstone.analysis.causes import CAUSES, LostClaim, Points
@@ -46,3 +49,9 @@ def test_the_objects_of_the_document():
         "expected": "no",
         "points": {"faithfulness": 0.0, "answer_correctness": 0.5, "total": 0.5},
     }
+
+
+@pytest.mark.parametrize("page", ["diagnose.md", "zh/diagnose.md"])
+def test_the_documentation_names_every_cause_in_its_order(page):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == list(CAUSES)

@@ -91,6 +91,11 @@ class Diagnosed:
         """How many samples have an ok cell."""
         return self.samples_total - len(self.skipped)
 
+    def claims_of(self, cause: str) -> dict[str, tuple[LostClaim, ...]]:
+        """Return the claims lost to a cause by sample id, in run order; samples without one are left out."""
+        found = {one.sample_id: tuple(claim for claim in one.claims if claim.cause == cause) for one in self.samples}
+        return {sample_id: claims for sample_id, claims in found.items() if claims}
+
 
 def diagnose(
     cells: Cells,
