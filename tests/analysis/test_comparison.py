@@ -66,17 +66,6 @@ def test_f1_and_cosine_are_compared_apart_and_outside_the_family():
     assert "not tested" in f1["text"]
 
 
-def test_parts_follow_the_repeats_and_the_state_of_their_cell():
-    base = [correct("a", 0.5, 0.2, 0.5), correct("a", 0.5, 0.4, 0.5, 1), correct("b", 0.5, 0.5, None), correct("c", 0.5, 1.0, 1.0)]
-    new = [correct("a", 0.5, 0.5, 0.5), correct("b", 0.5, 0.5, 0.5), row("c", "timeout", "answer_correctness")]
-    found = by_name(document(base, new))
-    assert found["answer_correctness.f1"]["base_mean"] == pytest.approx((0.3 + 0.5) / 2)
-    assert found["answer_correctness.cosine"]["left_out"] == [
-        {"sample_id": "b", "why": "not_applicable"},
-        {"sample_id": "c", "why": "failed_new"},
-    ]
-
-
 # ------------------------------------------------------------------ slices and clusters
 def categories(n, key="category", **more):
     return [{"id": f"q{i:02}", "meta": {key: "ab"[i % 2]} if i < n - 3 else {}, **more} for i in range(n)]
@@ -146,9 +135,7 @@ def test_judge_noise_from_the_repeats_of_both_runs():
     rng = random.Random(5)
     old = {f"q{i:02}": [rng.random() for _ in range(2 if i % 2 else 3)] for i in range(12)}
     now = {f"q{i:02}": [rng.random() for _ in range(4)] for i in range(12)}
-    base, new = (
-        [row(name, v, repeat=k) for name, values in held.items() for k, v in enumerate(values)] for held in (old, now)
-    )
+    base, new = ([row(name, v, repeat=k) for name, values in held.items() for k, v in enumerate(values)] for held in (old, now))
     found = document(base, new)
     (metric,) = found["metrics"]
 

@@ -9,7 +9,7 @@ from ragstone.figures import NONE
 from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text
 from ragstone.shown.comparison import warning_text
 from ragstone.shown.looks import looks
-from ragstone.shown.verdicts import chance, decimals_of, headline, label, score, signed, together, verdict_text
+from ragstone.shown.verdicts import chance, decimals_of, ends, headline, label, score, signed, together, verdict_text
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -27,16 +27,15 @@ TOLD_AT = 3
 
 def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterator[Block]:
     """Yield the page of a comparison; `claims` = how many claims of a kind are listed."""
-    names = (facts.path or facts.run_id or NONE for facts in (found.new, found.base))
-    yield Heading(say("compare.title", lang, **dict(zip(("new", "base"), names, strict=True))))
+    base, new = found.base.path or found.base.run_id, found.new.path or found.new.run_id
+    yield Heading(say("compare.title", lang, new=new or say("compare.the_new_run", lang), base=base or say("compare.the_base_run", lang)))
     yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code == "smoke_test")
     yield Text(headline(found, lang))
     family = len(found.family)
     yield Items(tuple(verdict_text(m, lang, family=family, same_answers=found.same_answers) for m in found.metrics if m.verdict))
     yield from _warnings(found, lang)
-    yield _table(found.metrics, lang)
-    level = f"{100 * (1 - found.rules.alpha):g}%"
-    yield Text(say("compare.legend", lang, level=level, count=family))
+    yield _table(found.metrics, found.rules.alpha, lang)
+    yield Text(say("compare.legend", lang, level=_level(found.rules.alpha), count=family))
     yield from _left(found, lang)
     yield from _slices(found, lang)
     for kind in CLAIM_KINDS:
@@ -53,20 +52,23 @@ def _warnings(found: Comparison, lang: Language) -> Iterator[Block]:
         yield Text(text, warning=True)
 
 
-def _table(metrics: Sequence[Contrast], lang: Language) -> Table:
-    level = next((f"{100 * m.ci.level:g}%" for m in metrics if m.ci), "95%")
+def _table(metrics: Sequence[Contrast], alpha: float, lang: Language) -> Table:
     columns = ("metric", "n", "base", "new", "difference", "interval", "p", "wins", "verdict")
-    head = tuple(say(f"compare.column_{name}", lang, level=level) for name in columns)
-    return Table(head, tuple((label(m.metric, lang, short=True), *_numbers(m, lang)) for m in metrics), "lrrrrrrrl")
+    head = tuple(say(f"compare.column_{name}", lang, level=_level(alpha)) for name in columns)
+    return Table(head, tuple((label(m.metric, lang, short=True), *_numbers(m, alpha, lang)) for m in metrics), "lrrrrrrrl")
 
 
-def _numbers(m: Contrast, lang: Language) -> tuple[str, ...]:
-    interval = f"{signed(m.ci.low)}…{signed(m.ci.high)}" if m.ci else NONE
+def _level(alpha: float) -> str:
+    return f"{100 * (1 - alpha):.6g}%"
+
+
+def _numbers(m: Contrast, alpha: float, lang: Language) -> tuple[str, ...]:
+    interval = "…".join(ends(m.ci)) if m.ci else NONE
     counts = f"{m.wins}/{m.ties}/{m.losses}" if m.n else NONE
     decimals = decimals_of(m)
     means = score(m.base_mean, decimals), score(m.new_mean, decimals), signed(m.difference, decimals)
     verdict = say(f"compare.short_{m.verdict}", lang) if m.verdict else NONE
-    return (str(m.n), *means, interval, chance(m.p_adjusted), counts, verdict)
+    return (str(m.n), *means, interval, chance(m.p_adjusted, alpha), counts, verdict)
 
 
 def _left(found: Comparison, lang: Language) -> Iterator[Block]:
@@ -100,13 +102,13 @@ def _slices(found: Comparison, lang: Language) -> Iterator[Block]:
     if not found.slices:
         return
     columns = ("n", "base", "new", "difference", "interval", "p", "verdict")
-    head = (found.slices[0].key, *(say(f"compare.column_{name}", lang, level="95%") for name in columns))
+    head = (found.slices[0].key, *(say(f"compare.column_{name}", lang, level=_level(found.rules.alpha)) for name in columns))
     yield Heading(say("compare.slices_title", lang, key=found.slices[0].key))
     for i, metric in enumerate(found.slices[0].metrics):
         rows = []
         for part in found.slices:
             name = say("compare.no_value", lang) if part.value is None else str(part.value)
-            n, base, new, difference, interval, p, _, verdict = _numbers(part.metrics[i], lang)
+            n, base, new, difference, interval, p, _, verdict = _numbers(part.metrics[i], found.rules.alpha, lang)
             rows.append((name + (" *" if part.small else ""), n, base, new, difference, interval, p, verdict))
         if metric.verdict and any(part.metrics[i].n for part in found.slices):
             yield Heading(label(metric.metric, lang))

@@ -13,6 +13,7 @@ from ragstone.text import say
 if TYPE_CHECKING:
     from ragstone.analysis.comparison import ComparedRuns
     from ragstone.analysis.contrast import Contrast
+    from ragstone.analysis.intervals import Interval
     from ragstone.types import Language
 
 FINEST = 9
@@ -39,7 +40,9 @@ def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool)
         yield say("compare.part", lang, head=head(found, lang))
         return
     else:
-        yield say(f"compare.verdict_{_kind(found)}", lang, **_values(found, lang, family))
+        kind = _kind(found)
+        key = "compare.verdict_leaning_among" if kind == "leaning" and family > 1 else f"compare.verdict_{kind}"
+        yield say(key, lang, **_values(found, lang, family))
         yield _needs(found, lang)
         if same_answers and found.verdict != "identical":
             yield say("compare.same_answers", lang)
@@ -59,17 +62,17 @@ def _kind(found: Contrast) -> str:
 
 
 def _values(found: Contrast, lang: Language, family: int) -> dict[str, object]:
-    decimals = decimals_of(found)
-    ci = found.ci
+    low, high = ends(found.ci) if found.ci else (NONE, NONE)
+    near, far = sorted((low.lstrip("+-"), high.lstrip("+-")), key=float) if found.ci else (NONE, NONE)
     return {
         "head": head(found, lang),
         "name": label(found.metric, lang),
-        "base": score(found.base_mean, decimals),
+        "base": score(found.base_mean, decimals_of(found)),
         "questions": questions(found.n, lang),
-        "low": signed(ci.low) if ci else NONE,
-        "high": signed(ci.high) if ci else NONE,
-        "near": size(min(abs(ci.low), abs(ci.high))) if ci else NONE,
-        "far": size(max(abs(ci.low), abs(ci.high))) if ci else NONE,
+        "low": low,
+        "high": high,
+        "near": near,
+        "far": far,
         "odds": odds(found.p_adjusted, lang),
         "margin": f"{found.margin:g}" if found.margin is not None else NONE,
         "family": family,
@@ -85,7 +88,7 @@ def _needs(found: Contrast, lang: Language) -> str:
         return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
     if found.verdict == "too_few" or _kind(found) == "leaning":
         return ""
-    return say("compare.finds", lang, questions=questions(found.n, lang), gap=size(found.detectable))
+    return say("compare.finds", lang, questions=questions(found.n, lang), gap=size(min(1.0, found.detectable)))
 
 
 def _left_out(found: Contrast, lang: Language) -> str:
@@ -161,6 +164,11 @@ def signed(value: float | None, decimals: int = 3) -> str:
     return f"{value:+.{max(decimals, places(value))}f}"
 
 
+def ends(interval: Interval) -> tuple[str, str]:
+    """Return the ends of an interval of a difference; beyond -1 and 1, where scores cannot differ, it is not drawn."""
+    return signed(max(-1.0, interval.low)), signed(min(1.0, interval.high))
+
+
 def size(value: float) -> str:
     """Return how large a difference is, without its sign."""
     return signed(value).lstrip("+-")
@@ -205,6 +213,9 @@ def odds(p: float | None, lang: Language) -> str:
     return say("compare.odds_about", lang, count=about(max(2, math.floor(1 / p))))
 
 
-def chance(p: float | None) -> str:
-    """Return a p for a table: three decimals, `<0.001` below."""
-    return NONE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+def chance(p: float | None, alpha: float) -> str:
+    """Return a p for a table: three decimals, more where it would else look as if it did not exceed `alpha`."""
+    if p is None or p < 0.001:
+        return NONE if p is None else "<0.001"
+    decimals = next((d for d in range(3, FINEST) if (float(f"{p:.{d}f}") <= alpha) == (p <= alpha)), FINEST)
+    return f"{p:.{decimals}f}"

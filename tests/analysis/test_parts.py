@@ -1,0 +1,58 @@
+"""f1 and cosine of answer_correctness apart, and which samples lost claims."""
+
+import math
+
+import pytest
+from support.two_runs import claim, document, row
+
+from ragstone.analysis.parts import ComparedCells, Part, part_name
+
+
+def correct(name, value, f1, cosine, repeat=0, metric="answer_correctness"):
+    return row(name, value, metric, detail={"f1": f1, "cosine": cosine, "weights": [0.75, 0.25]}, repeat=repeat)
+
+
+def by_name(found):
+    return {m["metric"]: m for m in found["metrics"]}
+
+
+def test_a_part_is_the_mean_of_the_repeats_there_are():
+    part = Part("m")
+    part.put(2, 0, 0.5)
+    part.put(2, 3, 0.1)
+    part.put(2, 3, 0.7)
+    assert part.value(2) == pytest.approx(0.6)
+    assert all(math.isnan(part.value(at)) for at in (0, 1, 3))
+
+
+def test_parts_follow_the_repeats_and_the_state_of_their_cell():
+    base = [correct("a", 0.5, 0.2, 0.5), correct("a", 0.5, 0.4, 0.5, 1), correct("b", 0.5, 0.5, None), correct("c", 0.5, 1.0, 1.0)]
+    new = [correct("a", 0.5, 0.5, 0.5), correct("b", 0.5, 0.5, 0.5), row("c", "timeout", "answer_correctness")]
+    found = by_name(document(base, new))
+    assert found["answer_correctness.f1"]["base_mean"] == pytest.approx((0.3 + 0.5) / 2)
+    assert found["answer_correctness.cosine"]["left_out"] == [
+        {"sample_id": "b", "why": "not_applicable"},
+        {"sample_id": "c", "why": "failed_new"},
+    ]
+
+
+def test_parameters_stay_in_the_name_of_a_part():
+    name = "answer_correctness(beta=2)"
+    both = [correct("a", 0.5, 0.5, 0.5, metric=name)]
+    assert list(by_name(document(both, both))) == [name, part_name(name, "f1"), part_name(name, "cosine")]
+
+
+@pytest.mark.parametrize(
+    ("metric", "words", "lossy"),
+    [
+        ("faithfulness", ("supported", "not_found"), True),
+        ("faithfulness", ("supported",), False),
+        ("answer_correctness", ("covered", "missing"), True),
+        ("answer_correctness", ("covered",), False),
+        ("context_recall", ("not_found",), False),
+    ],
+)
+def test_samples_that_lost_a_claim_are_remembered(metric, words, lossy):
+    cells = ComparedCells()
+    cells.add(row("s", 0.5, metric, verdicts=[claim("x", "1", "t", word) for word in words]), 0)
+    assert (0 in cells.lossy.get(metric, ())) == lossy

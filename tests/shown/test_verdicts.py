@@ -1,0 +1,195 @@
+"""Verdicts in plain words, and numbers that never contradict them."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.two_runs import compared, rows
+
+from ragstone.shown.verdicts import about, chance, headline, odds, questions, score, signed, verdict_text
+
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
+HALF = [0.50, 0.88] * 20
+
+
+def told(base, new, lang="en", **options):
+    found = compared(rows(base), rows(new), **options)
+    return verdict_text(found.metrics[0], lang, family=len(found.family), same_answers=found.same_answers)
+
+
+TEXTS = {
+    "cannot_tell": (
+        (HALF, [0.83, 0.61] * 20, {}),
+        "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): cannot tell; this may be luck. The true change may be anything from"
+        " -0.067 to +0.127. Telling a difference of this size from luck takes about 810 questions; you have 40.",
+        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。"
+        "要把这样大小的差异与运气区分开，约需 810 个问题；现在有 40 个。",
+    ),
+    "better": (
+        (HALF, [0.52, 0.92] * 20, {}),
+        "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): better. The true gain lies between 0.027 and 0.033; had nothing changed,"
+        " luck alone would bring a difference this large in fewer than 1 of 1000 cases.",
+        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：变好了。真实的提升在 0.027 到 0.033 之间；"
+        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。",
+    ),
+    "worse": (
+        ([0.52, 0.92] * 20, HALF, {}),
+        "faithfulness 0.720 → 0.690 (-0.030 on 40 questions): worse. The true loss lies between 0.027 and 0.033; had nothing changed,"
+        " luck alone would bring a difference this large in fewer than 1 of 1000 cases.",
+        "忠实度 0.720 → 0.690（40 个问题，差 -0.030）：变差了。真实的下降在 0.027 到 0.033 之间；"
+        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。",
+    ),
+    "equivalent": (
+        ([0.5] * 40, [0.51, 0.49] * 20, {"margin": 0.02}),
+        "faithfulness 0.500 → 0.500 (0.000 on 40 questions): no difference that matters. The true change lies between -0.003 and +0.003,"
+        " within the ±0.02 you allow.",
+        "忠实度 0.500 → 0.500（40 个问题，差 0.000）：没有值得在意的差异。真实的变化在 -0.003 到 +0.003 之间，未超出您允许的 ±0.02。",
+    ),
+    "identical": (
+        ([0.5] * 10, [0.5] * 10, {}),
+        "faithfulness 0.500: the same score on each of 10 questions. On other questions of this kind, the true change may still be"
+        " anything from -0.308 to +0.308.",
+        "忠实度 0.500：10 个问题的分数全部相同。换成其他同类问题，真实的变化仍可能在 -0.308 到 +0.308 之间。",
+    ),
+    "too_few": (
+        ([0.5, 0.7, 0.2], [0.6, 0.6, 0.4], {}),
+        "faithfulness 0.467 → 0.533 (+0.067 on 3 questions): too few to tell. Fewer than 6 questions can never rule out luck."
+        " Telling a difference of this size from luck takes about 42 questions; you have 3.",
+        "忠实度 0.467 → 0.533（3 个问题，差 +0.067）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。"
+        "要把这样大小的差异与运气区分开，约需 42 个问题；现在有 3 个。",
+    ),
+    "one": (
+        ([0.5], [0.6], {}),
+        "faithfulness 0.500 → 0.600 (+0.100 on 1 question): too few to tell. Fewer than 6 questions can never rule out luck.",
+        "忠实度 0.500 → 0.600（1 个问题，差 +0.100）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。",
+    ),
+    "none": (
+        (["timeout"] * 8, [0.5] * 8, {}),
+        "faithfulness: nothing to compare. There is no question on which both runs have a score. Left out: 8 that failed; had they gone"
+        " as badly or as well as can be for the new run, the difference would be anything from -0.500 to +0.500.",
+        "忠实度：无可比较。没有一个问题在两次运行中都有分数。有 8 个因失败未计入；"
+        "若按对新运行最坏和最好的情形计，差值在 -0.500 到 +0.500 之间。",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_verdict_in_words(name):
+    (base, new, options), english, chinese = TEXTS[name]
+    assert told(base, new, "en", **options) == english
+    assert told(base, new, "zh", **options) == chinese
+
+
+def test_a_difference_that_leans_is_not_called_anything_and_nothing():
+    rising = [0.1 * (i % 3) for i in range(10)]
+    base = [r for name in "abcde" for r in rows([0.5] * 10, name)]
+    new = [r for name in "abcde" for r in rows([0.5 + v for v in rising], name)]
+    found = compared(base, new).metrics[0]
+    assert found.ci.low > 0
+    assert found.verdict == "cannot_tell"
+    text = verdict_text(found, "en", family=5)
+    assert "cannot tell for sure. It looks like a change" in text
+    assert "anything" not in text
+
+
+@LANGUAGES
+def test_the_same_answers_are_judge_noise_alone(lang):
+    samples = [{"id": f"q{i:02}", "answer": "a", "contexts": ["c"]} for i in range(8)]
+    more = {"base_samples": samples, "new_samples": samples}
+    phrase = {"en": "judge noise alone", "zh": "评判噪声"}[lang]
+    assert phrase in told([0.5] * 8, [0.6] * 8, lang, **more)
+    assert phrase not in told([0.5] * 8, [0.5] * 8, lang, **more)
+    assert phrase in headline(compared(rows([0.5] * 8), rows([0.6] * 8), **more), lang)
+
+
+@LANGUAGES
+def test_the_headline_names_metrics_by_verdict_and_what_is_missing(lang):
+    base = [*rows([0.5] * 9), *rows([0.5] * 9, "b"), *rows([0.5] * 9, "c")]
+    new = [*rows([0.4] * 8), *rows([0.6] * 8, "b"), *rows([0.5] * 8, "c")]
+    assert (
+        headline(compared(base, new), lang)
+        == {
+            "en": "8 questions compared. Not compared, because only one run has them or they have changed: 1 question."
+            " Worse: faithfulness. Better: b. The same scores: c.",
+            "zh": "比较了 8 个问题。另有 1 个问题仅一次运行有或已改动，未参与比较。变差：忠实度。变好：b。分数完全相同：c。",
+        }[lang]
+    )
+
+
+@LANGUAGES
+def test_the_headline_says_where_runs_were_not_measured_alike(lang):
+    found = compared(rows([0.5] * 8), rows([0.6] * 8), base_manifest={"signature": "a"}, new_manifest={"signature": "b"})
+    assert {"en": "not measured alike", "zh": "测量条件不同"}[lang] in headline(found, lang)
+
+
+# ------------------------------------------------------------------ numbers
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.03, "+0.030"),
+        (-0.0304, "-0.030"),
+        (0.0005, "+0.001"),
+        (0.0004, "+0.0004"),
+        (-0.00004, "-0.00004"),
+        (3e-8, "+0.00000003"),
+        (1e-12, "0.000"),
+        (-0.0, "0.000"),
+        (1.0, "+1.000"),
+        (None, "–"),
+    ],
+)
+def test_a_difference_never_looks_like_none(value, text):
+    assert signed(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.9999, "0.999"), (1, "1.000"), (0.0001, "0.001"), (0, "0.000"), (None, "–")])
+def test_only_what_is_perfect_looks_perfect(value, text):
+    assert score(value) == text
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9))
+def test_what_is_shown_goes_the_way_the_numbers_go(pairs):
+    found = compared(rows([a for a, _ in pairs]), rows([b for _, b in pairs])).metrics[0]
+    match = re.match(r"faithfulness ([\d.]+) → ([\d.]+) \(([-+]?)([\d.]+) on", verdict_text(found, "en"))
+    if match is None:
+        assert found.verdict == "identical"
+        return
+    base, new, sign, size = float(match[1]), float(match[2]), match[3], float(match[4])
+    if abs(found.difference) >= 1e-8:
+        assert (new > base) == (sign == "+")
+        assert (new < base) == (sign == "-")
+        assert size > 0
+    assert ("better" in verdict_text(found, "en").partition(".")[0]) <= (sign == "+")
+
+
+@pytest.mark.parametrize(("count", "text"), [(1, "1"), (42, "42"), (101, "110"), (558, "560"), (12_345, "13,000"), (99_999, "100,000")])
+def test_so_many_questions(count, text):
+    assert about(count) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "english", "chinese"),
+    [
+        (0.0001, "in fewer than 1 of 1000 cases", "不到 1000 分之一"),
+        (0.001, "in about 1 of 1,000 cases", "约为 1,000 分之一"),
+        (0.04, "in about 1 of 25 cases", "约为 25 分之一"),
+        (0.3, "in about 1 of 3 cases", "约为 3 分之一"),
+        (0.56, "in about 56% of cases", "约为 56%"),
+        (None, "–", "–"),
+    ],
+)
+def test_chances_in_words(p, english, chinese):
+    assert (odds(p, "en"), odds(p, "zh")) == (english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(None, "–"), (0.0002, "<0.001"), (0.0444, "0.044"), (1, "1.000"), (0.0502, "0.0502"), (0.05, "0.050"), (0.0500001, "0.0500001")],
+)
+def test_chances_in_a_table_stand_on_the_right_side_of_the_limit(p, text):
+    assert chance(p, 0.05) == text
+
+
+def test_one_question_is_no_plural():
+    assert [questions(n, "en") for n in (0, 1, 2)] == ["0 questions", "1 question", "2 questions"]
