@@ -56,7 +56,7 @@ def test_a_smoke_test_says_so_first():
     [
         ({"metrics": "faithfulnes"}, 'has a metric "faithfulnes"; the nearest: faithfulness'),
         ({"metrics": ["x"]}, '"x"; the nearest: faithfulness'),
-        ({"cluster": "doz"}, '"doz" in its meta.*doc, kind'),
+        ({"cluster": "doz"}, '"doz", so it cannot say.*doc, kind'),
         ({"alpha": 0}, "alpha is 0"),
         ({"alpha": float("nan")}, "alpha is nan"),
         ({"margin": 0}, "margin is 0"),

@@ -163,15 +163,12 @@ def _column(cells: ComparedCells, metric: str, rows: Sequence[int]) -> Any:
 
 
 def _clusters(base: Side, new: Side, pairs: Pairs) -> list[int] | None:
-    """A cluster number a pair; a sample without the key is a cluster of its own."""
-    if base.facts.cluster is None:
-        return None
-    numbers: dict[Any, int] = {}
-    side, rows = (base, pairs.base) if base.facts.clusters else (new, pairs.new)
-    values = (side.facts.clusters.get(at) for at in rows)
-    return [
-        numbers.setdefault(("alone", i) if value is None else (type(value).__name__, value), len(numbers)) for i, value in enumerate(values)
-    ]
+    """A cluster number a pair, from the base run, or from the new one where only it has the key."""
+    for side, rows in ((base, pairs.base), (new, pairs.new)):
+        if side.facts.together:
+            numbers, _ = side.facts.together.clusters(len(side.names))
+            return [numbers[at] for at in rows]
+    return None
 
 
 # ------------------------------------------------------------------ judge noise
@@ -238,8 +235,22 @@ def _warnings(base: Side, new: Side, pairs: Pairs, found: Sequence[Contrast]) ->
     for m in found:
         if not is_part(m.metric):
             yield from _coverage_differs(base.cells, new.cells, m.metric)
+    yield from _apart(base, new, pairs, found)
     if not all(any(len(column.lanes) > 1 for column in side.cells.columns.values()) for side in (base, new)):
         yield Notice("judge_noise_unknown")
+
+
+def _apart(base: Side, new: Side, pairs: Pairs, found: Sequence[Contrast]) -> Iterator[Notice]:
+    """What to know of clusters: samples that name none, and intervals that do not look at them."""
+    for side, rows in ((base, pairs.base), (new, pairs.new)):
+        if side.facts.together:
+            lacking = sum(side.facts.together.number(at) == 0 for at in rows)
+            if lacking:
+                yield Notice("cluster_missing", (("key", side.facts.together.key), ("count", lacking)))
+            method = next((m.ci.method for m in found if m.ci), "cluster_t")
+            if method != "cluster_t":
+                yield Notice("cluster_unused", (("method", method),))
+            return
 
 
 def _alone(given: Sequence[Notice], found: Sequence[Contrast]) -> Iterator[Notice]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from ragstone.analysis.slices import SampleFacts, label
+from ragstone.analysis.slices import SampleFacts
 
 if TYPE_CHECKING:
     from ragstone.analysis.names import Names
@@ -21,18 +21,14 @@ _GOLD = ("reference", "reference_points", "reference_alternatives")
 
 
 class PairFacts(SampleFacts):
-    """What is known of a run's samples for a comparison: digests of their texts, and the cluster each belongs to."""
+    """What is known of a run's samples for a comparison: besides groups, digests of their texts."""
 
     def __init__(self, key: str | None = None, cluster: str | None = None) -> None:
-        super().__init__(key)
-        self.cluster = cluster
-        self.clusters: dict[int, Any] = {}
-        """Sample number -> value under the cluster key; samples without the key are left out."""
+        super().__init__(key, cluster)
         self.questions: dict[int, bytes] = {}
         self.references: dict[int, bytes] = {}
         self.answers: dict[int, bytes] = {}
         """Digests of the answer together with its contexts."""
-        self.known_keys: dict[str, None] = {}
 
     def add(self, at: int, row: Row) -> None:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
@@ -40,17 +36,6 @@ class PairFacts(SampleFacts):
         self.questions[at] = _digest(row.get("question"))
         self.references[at] = _digest(*(row.get(name) for name in _GOLD))
         self.answers[at] = _digest(row.get("answer"), row.get("contexts")) if row.get("answer") is not None else UNKNOWN
-        if self.cluster is not None:
-            self._cluster(at, row, self.cluster)
-
-    def _cluster(self, at: int, row: Row, key: str) -> None:
-        meta = row.get("meta")
-        self.known_keys.update(dict.fromkeys(meta if isinstance(meta, dict) else ()))
-        value = label(row, key)
-        if value is None:
-            self.clusters.pop(at, None)
-        else:
-            self.clusters[at] = value
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,9 @@ def rules_of(table: Mapping[str, Any], lang: Language) -> GateSettings:
     Raises:
         ConfigError: something in it is unknown, mistyped or out of range.
     """
-    return _read({("gate", str(name)): Given(value, "file", show_place(("gate", str(name))), "rules") for name, value in table.items()}, lang)
+    return _read(
+        {("gate", str(name)): Given(value, "file", show_place(("gate", str(name))), "rules") for name, value in table.items()}, lang
+    )
 
 
 def _read(rules: Layer, lang: Language) -> GateSettings:

@@ -12,7 +12,6 @@ from ragstone.analysis.cells import Notice
 from ragstone.analysis.comparison import ComparedRuns, ComparedSlice, compare_runs
 from ragstone.analysis.contrast import Rules
 from ragstone.analysis.differing import differing
-from ragstone.analysis.intervals import METHODS
 from ragstone.analysis.pairs import PairFacts, Pairs, Side, pair
 from ragstone.analysis.parts import ComparedCells
 from ragstone.errors import ConfigError, RunFolderError
@@ -20,6 +19,7 @@ from ragstone.figures import metric_name, percent
 from ragstone.results import Run, load
 from ragstone.shown.blocks import to_html, to_markdown
 from ragstone.shown.verdicts import verdict_text
+from ragstone.terms import check_cluster, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def compare(
         ConfigError: an unknown metric or cluster key, or an option out of range.
         RunFolderError: a run cannot be read, or the runs have nothing to compare.
     """
-    _check(margin, alpha, ci, cluster, seed)
+    rules = _rules(margin, alpha, ci, cluster, seed)
     base, new = (given if isinstance(given, Run) else load(given) for given in (a, b))
     notices: list[Notice] = []
     left, right = (_side(run, name, by, cluster, notices) for run, name in ((base, "base"), (new, "new")))
@@ -139,23 +139,17 @@ def compare(
     if any(old is not None and old == now for old, now in ((facts[0].path, facts[1].path), (facts[0].run_id, facts[1].run_id))):
         notices.append(Notice("same_run"))
     notices += differing(base.manifest, new.manifest, chosen)
-    rules = Rules(alpha, margin, ci, seed)
-    places = (base.row_at, new.row_at)
-    return Comparison.of(compare_runs(left, right, pairs, chosen, rules, facts=facts, fetch=places, notices=notices))
+    with base.fetching() as old, new.fetching() as now:
+        return Comparison.of(compare_runs(left, right, pairs, chosen, rules, facts=facts, fetch=(old, now), notices=notices))
 
 
-def _check(margin: float | None, alpha: float, ci: str | None, cluster: str | None, seed: int) -> None:
+def _rules(margin: float | None, alpha: float, ci: str | None, cluster: str | None, seed: int) -> Rules:
     lang = screen_language()
     if not 0 < alpha < 1:
         raise ConfigError(say("compare.alpha_range", lang, value=alpha))
     if margin is not None and not 0 < margin <= 1:
         raise ConfigError(say("compare.margin_range", lang, value=margin))
-    if ci is not None and ci not in METHODS:
-        raise ConfigError(say("compare.unknown_ci", lang, value=ci, known=", ".join(METHODS)))
-    if ci == "cluster_t" and cluster is None:
-        raise ConfigError(say("compare.cluster_t_needs_key", lang))
-    if seed < 0:
-        raise ConfigError(say("compare.seed_range", lang, value=seed))
+    return Rules(alpha, margin, terms_of(ci, cluster, seed=seed).ci, seed)
 
 
 def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: list[Notice]) -> Side:
@@ -168,13 +162,11 @@ def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: lis
 
 def _require_keys(left: Side, right: Side, by: str | None, cluster: str | None, notices: list[Notice]) -> None:
     """Clusters that are not there would quietly make the numbers too sure; a slice that is not there is only told."""
-    known = list(dict.fromkeys([*left.facts.known_keys, *right.facts.known_keys]))
-    if cluster is not None and not (left.facts.clusters or right.facts.clusters):
-        text = say("compare.no_cluster_key", screen_language(), key=cluster, known=", ".join(known)) if known else None
-        raise ConfigError(text or say("compare.no_cluster_keys", screen_language(), key=cluster))
-    keys = list(dict.fromkeys([*left.facts.keys, *right.facts.keys]))
+    if cluster is not None and not (left.facts.together or right.facts.together):
+        check_cluster(left.facts if left.facts.keys else right.facts)
+    keys = dict.fromkeys([*left.facts.keys, *right.facts.keys])
     if by is not None and by not in keys:
-        notices.append(Notice("key_unknown", (("key", by), ("known", ", ".join(keys)))) if keys else Notice("keys_missing", (("key", by),)))
+        notices.append(unknown_key(by, keys))
 
 
 def _no_pairs(pairs: Pairs) -> str:
@@ -224,7 +216,7 @@ def warning_text(warning: Notice, lang: Language) -> str:
     side = values.pop("side", None)
     if side is not None:
         return say(f"compare.of_{side}", lang, text=say(f"show.warning_{warning.code}", lang, **values))
-    if warning.code in ("key_unknown", "keys_missing"):
+    if warning.code in ("key_unknown", "keys_missing", "cluster_missing", "cluster_unused"):
         return say(f"show.warning_{warning.code}", lang, **values)
     if warning.code == "smoke_test":
         return say("judges.smoke_test", lang)

@@ -249,7 +249,12 @@ def _sizes(plan: Plan, lang: Language) -> Table:
 def _metrics(plan: Plan, lang: Language) -> Table:
     columns = ("metric", "sd", "pairs", *(["needed"] if plan.gap is not None else []))
     rows = [
-        (metric_name(str(p.spread.metric), lang), _amount(p.spread.sd), str(p.spread.n), *([_count(p.n_needed)] if p.gap is not None else []))
+        (
+            metric_name(str(p.spread.metric), lang),
+            _amount(p.spread.sd),
+            str(p.spread.n),
+            *([_count(p.n_needed)] if p.gap is not None else []),
+        )
         for p in plan.others
     ]
     return Table(tuple(say(f"plan.column_{name}", lang) for name in columns), tuple(rows), "l" + "r" * (len(columns) - 1))
