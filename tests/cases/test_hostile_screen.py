@@ -17,6 +17,7 @@ pytestmark = pytest.mark.no_cover  # every line they run is run by others, and c
 DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 TAGS = {
     "code",
+    "details",
     "div",
     "table",
     "caption",
@@ -31,6 +32,7 @@ TAGS = {
     "br",
     "style",
     "strong",
+    "summary",
     "em",
     "span",
     "small",
