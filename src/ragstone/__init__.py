@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ragstone.analysis.levels import Levels
     from ragstone.api import aevaluate, estimate, evaluate
     from ragstone.claim_history import history
     from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
@@ -31,6 +32,7 @@ _HOME = {
     "aevaluate": "ragstone.api",
     "estimate": "ragstone.api",
     "Estimate": "ragstone.rehearsal",
+    "Levels": "ragstone.analysis.levels",
     "load": "ragstone.results",
     "history": "ragstone.claim_history",
     "Run": "ragstone.results",
@@ -73,6 +75,7 @@ __all__ = [
     "Faithfulness",
     "GateResult",
     "KeywordRecall",
+    "Levels",
     "Plan",
     "RagstoneError",
     "Run",
