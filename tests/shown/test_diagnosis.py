@@ -5,12 +5,15 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.diagnosed_runs import clean, mixed, refusal, sample_rows
 from support.evidence_rows import line, lost_cell, row
 
 import ragstone
 from ragstone.analysis.levels import Levels
 from ragstone.results import Run
+from ragstone.text import say
 
 GOLDEN = Path(__file__).parent / "golden"
 KEYS = {
@@ -72,8 +75,18 @@ def test_the_same_run_gives_the_same_bytes():
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
-def test_the_page(lang):
+def test_the_page(lang, monkeypatch):
+    monkeypatch.setattr("ragstone.shown.diagnosis_page.readings", lambda *_: [])  # they have tests of their own
     assert ragstone.diagnose(mixed(), by="topic").to_markdown(lang) == (GOLDEN / f"diagnosis.{lang}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_page_and_the_document_tell_the_readings(lang):
+    found = ragstone.diagnose(mixed())
+    (*_, heading, told, _) = found.blocks(lang)
+    assert heading.text == say("reading.heading", lang)
+    assert 1 <= len(told.items) <= 5
+    assert told.items[0] in {one["text"] for one in found.to_dict(lang)["readings"]}
 
 
 def test_a_notebook_gets_html_with_sample_text_escaped(monkeypatch):
@@ -149,6 +162,39 @@ def test_runs_of_any_shape_give_words(shape, lang):
     json.dumps(document, allow_nan=False)
     assert found.to_markdown(lang).count("\n") > 2
     assert sum(document["quadrants"]["retrieval_generation"].values()) == document["samples_total"] == 1
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["", "a1", "r1", "c1", "supported", "论断"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["id", "kind", "text"]), inner, max_size=2),
+    max_leaves=4,
+)
+LINE_KEYS = st.sampled_from(["kind", "id", "text", "verdict", "evidence", "confidence", "key", "behaviour", "cosine"])
+DETAIL_KEYS = st.sampled_from(["f1", "cosine", "weights", "flags", "best", "clipped", "in_parts"])
+METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness", "keyword_recall")
+JUNK = st.fixed_dictionaries(
+    {
+        "metric": st.sampled_from(METRICS),
+        "repeat": st.integers(0, 1),
+        "verdicts": st.lists(st.dictionaries(LINE_KEYS, JSON, max_size=5), max_size=3),
+        "detail": st.dictionaries(DETAIL_KEYS, JSON, max_size=3) | JSON,
+        "reason": JSON,
+    }
+)
+
+
+@given(
+    st.lists(JUNK, min_size=1, max_size=4), st.dictionaries(st.sampled_from(["question", "answer", "contexts", "meta"]), JSON, max_size=3)
+)
+def test_junk_in_rows_and_samples_is_survived(rows, sample):
+    filled = [{"sample_id": "s", "status": "ok", "value": 0.5, **one} for one in rows]
+    found = ragstone.diagnose(Run.from_scores(filled, [{"id": "s", **sample}]))
+    json.dumps(found.to_dict("zh"), allow_nan=False)
+    assert found.to_markdown("en")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ UNSURE = "unsure"
 WORDS = frozenset({"supported", "contradicted", "not_found", "covered", "missing"})
 """Verdict words on claims; any other word is no verdict."""
 
+_Place = tuple[str, str, int, str]
+"""Where a claim stands: its kind, its id, the repeat, the number of the reference."""
 _KINDS = {"a": "answer_claim", "r": "reference_claim", "c": "context", "q": "question", "k": "keyword"}
 _ENDS = re.compile(r"\s+|[。.;；!！,，]+$")
 
@@ -81,7 +83,8 @@ def lines_of(row: Row, kind: str | None = None) -> Iterator[tuple[str, str, Row]
     for line in row.get("verdicts") or ():
         if not isinstance(line, dict):
             continue
-        found = line.get("kind") or _kind(line, kind)
+        told = line.get("kind")
+        found = told if isinstance(told, str) and told else _kind(line, kind)
         counts[found] += 1
         yield found, str(line.get("id") or f"{found[:1]}{counts[found]}"), line
 
@@ -145,8 +148,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self._sides: dict[str, list[_Gathered]] = {"answer_claim": [], "reference_claim": []}
-        self._places: dict[tuple[str, str, object, object], _Gathered] = {}
-        """By kind, id, repeat and number of the reference."""
+        self._places: dict[_Place, _Gathered] = {}
 
     def check(self, row: Row, kind: str) -> None:
         """Take in a row that checks claims of one kind against the contexts."""
@@ -169,15 +171,15 @@ class Gathering:
     def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row]]:
         taken: set[str] = set()
         detail = row.get("detail")
-        best = detail.get("best") if isinstance(detail, dict) else None
+        best = detail.get("best") if isinstance(detail, dict) else 0
         for kind, id, line in lines_of(row, usual):
             if kind in self._sides:
-                place = (kind, id, row.get("repeat") or 0, (best or 0) if kind == "reference_claim" else 0)
+                place = (kind, id, row.get("repeat") or 0, str(best or 0) if kind == "reference_claim" else "")
                 found = self._places[place] = self._found(place, line, taken)
                 taken.add(found.id)
                 yield found, line
 
-    def _found(self, place: tuple[str, str, object, object], line: Row, taken: set[str]) -> _Gathered:
+    def _found(self, place: _Place, line: Row, taken: set[str]) -> _Gathered:
         id, held = place[1], self._sides[place[0]]
         text, key = str(line.get("text") or ""), line.get("key")
         folded = same_text(text)

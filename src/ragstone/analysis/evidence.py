@@ -197,7 +197,7 @@ def _by_metric(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _state(rows: Sequence[Row], fine: Sequence[Row] | None) -> tuple[str, str | None]:
     if fine:
-        return "ok", next((row["reason"] for row in fine if row.get("reason")), None)
+        return "ok", next((str(row["reason"]) for row in fine if row.get("reason")), None)
     row = next((row for row in rows if row.get("status") == "failed"), rows[0])
     return str(row.get("status")), str(row.get("reason") or "unknown")
 
@@ -255,7 +255,7 @@ def _flags(cells: Mapping[str, list[Row]]) -> Iterator[str]:
 def _correctness(details: Sequence[Row], answers: Sequence[Claim], references: Sequence[Claim]) -> dict[str, Any]:
     if not details:
         return {}
-    told = [f1 for d in details if (f1 := _number(d.get("f1"))) is not None]
+    told = [min(1.0, max(0.0, f1)) for d in details if (f1 := _number(d.get("f1"))) is not None]
     cosines = [cosine for d in details if (cosine := _number(d.get("cosine"))) is not None]
     weights = next((w for d in details if (w := _weights(d.get("weights"))) is not None), WEIGHTS)
     return {
