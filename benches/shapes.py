@@ -48,7 +48,7 @@ def lumps(values: tuple[float, ...], chances: tuple[float, ...], tied: float) ->
 
 
 def smooth(rng: Rng, size: tuple[int, int]) -> tuple[Any, Any]:
-    """Beta(5, 2) scores with a correlation of about 0.6: the two share part of their gamma variables."""
+    """Beta(5, 2) scores with a correlation of 0.57: the two share part of their gamma variables."""
     up, down = rng.gamma(3, size=size), rng.gamma(1.2, size=size)
     base, new = ((up + rng.gamma(2, size=size), down + rng.gamma(0.8, size=size)) for _ in range(2))
     return base[0] / (base[0] + base[1]), new[0] / (new[0] + new[1])

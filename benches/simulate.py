@@ -20,12 +20,14 @@ import numpy as np
 from shapes import HALF_DIFFER, SHAPES, Shape, tilted
 
 from ragstone.analysis.intervals import DIFFERENCES, SCORES, Interval, Scale, interval
-from ragstone.analysis.quantiles import normal_quantile
+from ragstone.analysis.planning import Formula, detectable
 from ragstone.analysis.signflip import sign_flip
 from ragstone.analysis.variance import random_effects
 
 SIZES = (20, 50, 200)
 ALPHA, POWER = 0.05, 0.8
+PLANNED = 1e-6
+"""A gap this share larger than the detectable one needs no sample more by rounding."""
 MOST_FLAGGED, LEAST_COVERED, MOST_COVERED = 0.06, 0.93, 0.97
 POWER_OFF, SHARE_OFF = 0.03, 0.15
 MOST_TIES = 0.7
@@ -94,32 +96,37 @@ def covered(repetitions: Any, scale: Scale, truth: float) -> float:
 def pairs(shape: Shape, n: int, repetitions: int, rng: Any) -> Row:
     """Nothing changed: false alarms and coverage. A real change of a size that `plan` calls detectable: coverage and power."""
     sizes = shape.sizes(rng)
-    usual, ties = float(sizes.mean()), float((sizes == 0).mean())
+    usual = float(sizes.mean())
     base, new = shape.draw(rng, (repetitions, n))
-    same = new - base
-    gap = _detectable(float((sizes**2).mean()), n)
-    real = tilted(rng, shape, (repetitions, n), min(gap, usual), usual)
+    gap, sd = _planned(float((sizes**2).mean()), n)
+    change = min(gap, usual)
+    real = tilted(rng, shape, (repetitions, n), change, usual)
     most = MOST_COVERED if shape.name in HALF_DIFFER else 1.0
     least = LEAST_COVERED if n >= 50 else 0.0
     figures: dict[str, Bar | None] = {
-        "flagged": Bar(share(flagged(d) for d in same.tolist()), most=MOST_FLAGGED),
-        "covered, no change": Bar(covered(same, DIFFERENCES, 0.0), least, most),
-        "covered, change": Bar(covered(real, DIFFERENCES, min(gap, usual)), least, most),
+        "flagged": Bar(share(flagged(d) for d in (new - base).tolist()), most=MOST_FLAGGED),
+        "covered, no change": Bar(covered(new - base, DIFFERENCES, 0.0), least, most),
+        "covered, change": Bar(covered(real, DIFFERENCES, change), least, most),
         "covered, scores": Bar(covered(base, SCORES, shape.mean), least),
-        "power": _power(real, ties, n) if gap <= usual else None,
     }
+    figures |= _power(shape, gap, sd, repetitions, rng) if gap <= usual else {"pairs planned": None, "power": None}
     return Row(shape.name, n, figures)
 
 
-def _detectable(square: float, n: int) -> float:
-    """Return the gap `plan` promises, where the squared differences have the mean `square`, so that sd^2 = square - gap^2."""
-    reach = (normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)) / math.sqrt(n)
-    return reach * math.sqrt(square / (1 + reach**2))
+def _planned(square: float, n: int) -> tuple[float, float]:
+    """Return the gap that `plan` calls detectable with n pairs, and the sd beside it: squared differences have the mean sd^2 + gap^2."""
+    reach = detectable(1.0, n, ALPHA, POWER)
+    sd = math.sqrt(square / (1 + reach**2))
+    return reach * sd, sd
 
 
-def _power(real: Any, ties: float, n: int) -> Bar:
-    off = POWER_OFF if ties < MOST_TIES and n >= 50 else 1.0
-    return Bar(share(flagged(d) for d in real.tolist()), POWER - off, POWER + off)
+def _power(shape: Shape, gap: float, sd: float, repetitions: int, rng: Any) -> dict[str, Bar | None]:
+    """Return how often the gap is found with as many pairs as `plan` asks for; below 70 % ties `plan` trusts the formula."""
+    sizes = shape.sizes(rng)
+    count = Formula(sd, ALPHA, POWER).needed(gap * (1 + PLANNED))
+    real = tilted(rng, shape, (repetitions, count), gap, float(sizes.mean()))
+    off = POWER_OFF if float((sizes == 0).mean()) < MOST_TIES else 1.0
+    return {"pairs planned": Bar(count), "power": Bar(share(flagged(d) for d in real.tolist()), POWER - off, POWER + off)}
 
 
 # ------------------------------------------------------------------ clusters
@@ -188,7 +195,10 @@ def tables(rows: Sequence[Row]) -> Iterator[str]:
         yield "|---|---|" + "---|" * len(names)
         alike = [row for row in rows if tuple(row.figures) == names]
         for row in sorted(alike, key=lambda row: (order.get(row.shape, 0), row.shape, row.n)):
-            cells = ("-" if bar is None else f"{bar.figure:.3f}{'' if bar.kept else ' !'}" for bar in row.figures.values())
+            cells = (
+                "-" if bar is None else f"{bar.figure:{'d' if isinstance(bar.figure, int) else '.3f'}}{'' if bar.kept else ' !'}"
+                for bar in row.figures.values()
+            )
             yield f"| {row.shape} | {row.n} | " + " | ".join(cells) + " |"
         yield ""
 
