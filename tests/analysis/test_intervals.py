@@ -127,8 +127,6 @@ def test_the_same_mean_difference_can_be_luck_or_not():
     real = interval([b - a for a, b in zip(BASE, [0.52, 0.92] * 20, strict=True)], DIFFERENCES)
     assert ends(luck) == pytest.approx((-0.067, 0.127), abs=0.001)
     assert ends(real) == pytest.approx((0.0268, 0.0332), abs=0.0001)
-    assert real.excludes(0)
-    assert not luck.excludes(0)
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,6 @@ class Interval:
         """The `ci` object of the JSON documents."""
         return asdict(self)
 
-    def excludes(self, value: float) -> bool:
-        """True if `value` lies outside."""
-        return not self.low <= value <= self.high
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -173,8 +169,11 @@ def _bounded(values: Sequence[float], scale: Scale, tail: float, seed: int) -> t
     """
     groups = tied(values)
     worst, best = min(scale.low, groups[0][0]), max(scale.high, groups[-1][0])
-    low = _weighted_quantile(_with_one_more(groups, worst), tail, seed)
-    high = _weighted_quantile(_with_one_more(groups, best), 1 - tail, seed)
+    low = _beta_end(_with_one_more(groups, worst), tail)
+    high = _beta_end(_with_one_more(groups, best), 1 - tail)
+    if low is None or high is None:
+        drawn = _drawn_ends(groups, [(worst, tail), (best, 1 - tail)], seed)
+        low, high = drawn[0] if low is None else low, drawn[1] if high is None else high
     return low, high
 
 
@@ -185,21 +184,27 @@ def _with_one_more(groups: list[tuple[float, int]], end: float) -> list[tuple[fl
     return sorted([*groups, (end, 1)])
 
 
-def _weighted_quantile(groups: list[tuple[float, int]], p: float, seed: int) -> float:
+def _beta_end(groups: list[tuple[float, int]], p: float) -> float | None:
+    """Return the quantile of the weighted mean where there is a closed form."""
     (low, below), (high, above) = groups[0], groups[-1]
     if len(groups) == 1:
         return low
-    if len(groups) == 2:
-        return low + (high - low) * beta_quantile(p, above, below)
+    return low + (high - low) * beta_quantile(p, above, below) if len(groups) == 2 else None
+
+
+def _drawn_ends(groups: list[tuple[float, int]], ends: list[tuple[float, float]], seed: int) -> list[float]:
+    """Return the quantile p of the weighted mean for each (one more value, p), all from the same weights."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
     each, counts = np.array([v for v, _ in groups]), np.array([c for _, c in groups], dtype=float)
-    means = []
+    sums, weights = [], []
     for rows in _portions(len(groups)):
-        weights = rng.standard_gamma(counts, (rows, len(groups)))
-        means.append(weights @ each / weights.sum(axis=1))
-    return float(np.clip(np.quantile(np.concatenate(means), p), low, high))
+        drawn = rng.standard_gamma(counts, (rows, len(groups)))
+        sums.append(drawn @ each)
+        weights.append(drawn.sum(axis=1))
+    total, weight, more = np.concatenate(sums), np.concatenate(weights), rng.standard_exponential(DRAWS)
+    return [float(np.quantile((total + more * value) / (weight + more), p)) for value, p in ends]
 
 
 def _portions(width: int) -> Iterator[int]:

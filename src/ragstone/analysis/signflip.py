@@ -37,7 +37,7 @@ class Chance:
     """The p value of a sign-flip test and how it was found."""
 
     p: float | None
-    """In (0, 1]; None below two differences."""
+    """In [0, 1], and 0 only where it is too small for a number; None below two differences."""
     method: Method | None
     """exact: all patterns counted; monte_carlo: random patterns, p = (b + 1) / (resamples + 1); normal: by the central limit theorem."""
     resamples: int
