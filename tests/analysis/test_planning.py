@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.analysis.planning import MOST_N, detectable, needed_n
+from ragstone.analysis.planning import MOST_N, Formula, detectable, needed_n
 
 SIZES = st.floats(0.001, 2)
 
@@ -38,3 +38,17 @@ def test_the_two_are_each_other_s_inverse(sd, gap):
 @pytest.mark.parametrize(("sd", "gap", "n"), [(0.0, 0.1, 1), (1.0, 1e-300, MOST_N), (1.0, 5e-324, MOST_N), (0.001, 2.0, 1)])
 def test_extremes_are_numbers(sd, gap, n):
     assert needed_n(sd, gap) == n
+
+
+def test_a_plan_adds_two_pairs_for_the_sd_that_the_test_has_to_estimate():
+    assert Formula(0.254).needed(0.03) == needed_n(0.254, 0.03) + 2
+    assert Formula(1.0).needed(1e-300) == MOST_N
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+def test_the_planned_number_gives_the_power_of_the_t_test(n):
+    gap = detectable(1.0, n) * (1 + 1e-9)
+    count = Formula(1.0).needed(gap)
+    reach, shift = stats.t.ppf(0.975, count - 1), gap * math.sqrt(count)
+    power = stats.nct.sf(reach, count - 1, shift) + stats.nct.cdf(-reach, count - 1, shift)
+    assert power == pytest.approx(0.8, abs=0.005)

@@ -81,7 +81,8 @@ def plan(
 ) -> Plan:
     """Return how many samples a difference needs, and how large a difference the samples at hand can show.
 
-    `plan(sd=0.254, gap=0.03).n_needed` is 563: n = ((z(1 - alpha / 2) + z(power)) * sd / gap) ** 2.
+    `plan(sd=0.254, gap=0.03).n_needed` is 565: n = ((z(1 - alpha / 2) + z(power)) * sd / gap) ** 2, rounded up, and 2 more
+    because the test has to estimate sd.
 
     Args:
         run: take the scatter from this run: sd * sqrt(2 * (1 - correlation)) of its scores.
