@@ -122,7 +122,7 @@ def _side(run: Run) -> Side:
 
     cells, facts = ComparedCells(), PairFacts()
     run.cells(facts, [], cells)
-    return Side(cells, facts, cells.names)
+    return Side(cells, facts)
 
 
 def _paired(name: str, cells: tuple[Cells, Cells], rows: tuple[Sequence[int], Sequence[int]], judge_sd: float | None) -> Spread:
