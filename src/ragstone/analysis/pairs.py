@@ -77,6 +77,11 @@ class Pairs:
         """Ids that both runs have, whether or not question and reference are the same."""
         return len(self.base) + len(self.changed)
 
+    @property
+    def apart(self) -> int:
+        """Samples that make no pair: of one run alone, or changed."""
+        return len(self.only_base) + len(self.only_new) + len(self.changed)
+
     def to_dict(self) -> dict[str, Any]:
         """The object `pairs` of `compare --json`."""
         lists = {name: list(getattr(self, name)) for name in ("only_base", "only_new", "changed")}

@@ -220,10 +220,13 @@ def warning_text(warning: Notice, lang: Language) -> str:
         return say(f"show.warning_{warning.code}", lang, **values)
     if warning.code == "smoke_test":
         return say("judges.smoke_test", lang)
+    if warning.code == "gold_differs" and "n" in values:
+        return say("compare.warning_questions_differ", lang, **values)
     if warning.code == "coverage_low" and values["metric"] is None:
         return say("compare.warning_few_pairs", lang, **values)
-    if warning.code == "coverage_differs":
-        values |= {name: percent(values[name]) for name in ("base", "new")}
     if "metric" in values:
         values["metric"] = metric_name(values["metric"], lang)
+    if warning.code == "coverage_low" and "base" in values:
+        values |= {name: percent(values[name]) for name in ("base", "new")}
+        return say("compare.warning_coverage_differs", lang, **values)
     return say(f"compare.warning_{warning.code}", lang, **values)

@@ -107,8 +107,8 @@ def headline(runs: ComparedRuns, lang: Language) -> str:
     """Return the outcome of a comparison in a few sentences: the metrics by verdict, worse ones first."""
     pairs = runs.pairs
     parts = [say("compare.headline", lang, questions=questions(len(pairs), lang))]
-    if apart := len(pairs.only_base) + len(pairs.only_new) + len(pairs.changed):
-        parts.append(say("compare.headline_partly", lang, questions=questions(apart, lang)))
+    if pairs.apart:
+        parts.append(say("compare.headline_partly", lang, questions=questions(pairs.apart, lang)))
     for verdict in ORDER:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
