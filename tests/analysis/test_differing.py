@@ -10,6 +10,9 @@ FULL = {
     "embedder": {"model": "e-1", "endpoint": "https://h/v1"},
     "prompts": {"zh": "aaaa", "en": "bbbb"},
     "metrics": {"faithfulness": {"version": 1, "parameters": {}}, "other": {"version": 1}},
+    "plan": "separate",
+    "language": "auto",
+    "limits": {},
     "signature": "s",
 }
 
@@ -39,6 +42,9 @@ def codes(old, now, metrics=("faithfulness",)):
         ({"prompts": "cccc"}, ["prompts_differ"]),
         ({"metrics": {"faithfulness": {"version": 2, "parameters": {}}}}, ["metric_version_differs"]),
         ({"metrics": {"faithfulness": {"version": 1}, "other": {"version": 2}}}, []),
+        ({"plan": "joint"}, ["setup_differs"]),
+        ({"language": "zh"}, ["setup_differs"]),
+        ({"limits": {"top_k": 1}}, ["setup_differs"]),
         ({"gold_fingerprint": "x"}, []),
     ],
 )
@@ -60,6 +66,11 @@ def test_each_part_is_told_apart(change, found):
 )
 def test_without_the_parts_the_signature_tells(old, now, found):
     assert codes(old, now) == found
+
+
+def test_settings_that_one_run_does_not_tell_do_not_differ():
+    bare = {name: value for name, value in FULL.items() if name != "limits"}
+    assert codes(bare, {**FULL, "limits": {"top_k": 1}}) == []
 
 
 def test_what_differs_is_named_and_short():

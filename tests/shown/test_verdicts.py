@@ -15,7 +15,7 @@ HALF = [0.50, 0.88] * 20
 
 def told(base, new, lang="en", **options):
     found = compared(rows(base), rows(new), **options)
-    return verdict_text(found.metrics[0], lang, family=len(found.family), same_answers=found.same_answers)
+    return verdict_text(found.metrics[0], lang, family=len(found.family), alone=found.alone)
 
 
 TEXTS = {
@@ -101,6 +101,10 @@ def test_the_same_answers_are_judge_noise_alone(lang):
     assert phrase in told([0.5] * 8, [0.6] * 8, lang, **more)
     assert phrase not in told([0.5] * 8, [0.5] * 8, lang, **more)
     assert phrase in headline(compared(rows([0.5] * 8), rows([0.6] * 8), **more), lang)
+    unlike = {"base_manifest": {"signature": "a"}, "new_manifest": {"signature": "b"}}
+    other = told([0.5] * 8, [0.6] * 8, lang, **more, **unlike)
+    assert phrase not in other
+    assert {"en": "measured in different ways", "zh": "测量方式不同"}[lang] in other
 
 
 @LANGUAGES

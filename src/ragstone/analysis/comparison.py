@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.analysis.cells import FAILED, Notice
 from ragstone.analysis.claim_changes import ClaimChanges, claim_changes
@@ -27,7 +27,9 @@ PAIRED = 0.9
 """Share of the gold set below which the pairs may not stand for it."""
 
 
-MEASURING = frozenset(("judge_differs", "embedder_differs", "prompts_differ", "metric_version_differs", "signature_differs"))
+MEASURING = frozenset(
+    ("judge_differs", "embedder_differs", "prompts_differ", "metric_version_differs", "setup_differs", "signature_differs")
+)
 """Notices which say that two runs were not measured alike."""
 
 
@@ -60,7 +62,19 @@ class ComparedRuns:
     claims: ClaimChanges
     warnings: tuple[Notice, ...]
     same_answers: bool
-    """Both runs measured the same answers and contexts: what differs is the measuring."""
+    """Both runs hold the same answers and contexts: what differs is the measuring."""
+
+    @property
+    def alike(self) -> bool:
+        """True if nothing tells that the two runs were measured in different ways."""
+        return not any(notice.code in MEASURING for notice in self.warnings)
+
+    @property
+    def alone(self) -> Literal["judge_noise", "measuring"] | None:
+        """Where every difference comes from, if not from the application: runs of the same answers differ by the measuring alone."""
+        if not self.same_answers:
+            return None
+        return "judge_noise" if self.alike else "measuring"
 
     @property
     def family(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def differing(base: Manifest, new: Manifest, metrics: Iterable[str]) -> Iterator
         yield from _who(base, new)
         yield from _prompts(base.get("prompts"), new.get("prompts"))
         yield from _versions(base.get("metrics"), new.get("metrics"), metrics)
+        yield from _setup(base, new)
     old, now = base.get("gold_fingerprint"), new.get("gold_fingerprint")
     if old is not None and now is not None and old != now:
         yield Notice("gold_differs", (("base", str(old)), ("new", str(now))))
@@ -76,6 +77,25 @@ def _versions(old: Any, now: Any, metrics: Iterable[str]) -> Iterator[Notice]:
         names = [name for name in before if name in after and before[name] != after[name]]
         if names:
             yield Notice("metric_version_differs", (("metric", metric), ("base", _said(before, names)), ("new", _said(after, names))))
+
+
+def _setup(base: Manifest, new: Manifest) -> Iterator[Notice]:
+    """Plan, language and limits: how texts were cut and questions asked; limits that only one run has do differ."""
+    old, now = (_settings(manifest) for manifest in (base, new))
+    names = [name for name in dict.fromkeys([*old, *now]) if old.get(name) != now.get(name)]
+    if names and _setup_known(base) and _setup_known(new):
+        yield Notice("setup_differs", (("base", _said(old, names)), ("new", _said(now, names))))
+
+
+def _settings(manifest: Manifest) -> dict[str, Any]:
+    limits = manifest.get("limits")
+    return {name: manifest[name] for name in ("plan", "language") if manifest.get(name)} | (
+        dict(limits) if isinstance(limits, dict) else {}
+    )
+
+
+def _setup_known(manifest: Manifest) -> bool:
+    return all(name in manifest for name in ("plan", "language", "limits"))
 
 
 def _flat(metric: Any) -> dict[str, Any]:

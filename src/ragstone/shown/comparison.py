@@ -64,7 +64,7 @@ class Comparison(ComparedRuns):
         }
 
     def _metric(self, found: Contrast, family: int, lang: Language) -> dict[str, Any]:
-        return {**found.to_dict(), "text": verdict_text(found, lang, family=family, same_answers=self.same_answers)}
+        return {**found.to_dict(), "text": verdict_text(found, lang, family=family, alone=self.alone)}
 
     def _slice(self, part: ComparedSlice, lang: Language) -> dict[str, Any]:
         tested = sum(m.p_adjusted is not None for other in self.slices for m in other.metrics)

@@ -32,7 +32,7 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
     yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code == "smoke_test")
     yield Text(headline(found, lang))
     family = len(found.family)
-    yield Items(tuple(verdict_text(m, lang, family=family, same_answers=found.same_answers) for m in found.metrics if m.verdict))
+    yield Items(tuple(verdict_text(m, lang, family=family, alone=found.alone) for m in found.metrics if m.verdict))
     yield from _warnings(found, lang)
     yield _table(found.metrics, found.rules.alpha, lang)
     yield Text(say("compare.legend", lang, level=_level(found.rules.alpha), count=family))

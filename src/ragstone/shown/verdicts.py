@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ragstone.analysis.comparison import MEASURING, is_part
+from ragstone.analysis.comparison import is_part
 from ragstone.figures import NONE, metric_name, percent
 from ragstone.text import say
 
@@ -21,19 +21,19 @@ FINEST = 9
 ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
 
 
-def verdict_text(found: Contrast, lang: Language, *, family: int = 1, same_answers: bool = False) -> str:
+def verdict_text(found: Contrast, lang: Language, *, family: int = 1, alone: str | None = None) -> str:
     """Return what a metric's numbers mean, for a reader who knows no statistics.
 
     Args:
         found: the metric.
         lang: language of the text.
         family: how many metrics were tested together.
-        same_answers: both runs measured the same answers, so that a difference is the judge's.
+        alone: `judge_noise` or `measuring`, where that alone can make a difference: both runs hold the same answers.
     """
-    return together((part for part in _sentences(found, lang, family, same_answers) if part), lang)
+    return together((part for part in _sentences(found, lang, family, alone) if part), lang)
 
 
-def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool) -> Iterator[str]:
+def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) -> Iterator[str]:
     if not found.n:
         yield say("compare.none_paired", lang, name=label(found.metric, lang))
     elif found.verdict is None:
@@ -44,8 +44,8 @@ def _sentences(found: Contrast, lang: Language, family: int, same_answers: bool)
         key = "compare.verdict_leaning_among" if kind == "leaning" and family > 1 else f"compare.verdict_{kind}"
         yield say(key, lang, **_values(found, lang, family))
         yield _needs(found, lang)
-        if same_answers and found.verdict != "identical":
-            yield say("compare.same_answers", lang)
+        if alone and (found.wins or found.losses):
+            yield say(f"compare.alone_{alone}", lang)
         if found.judge_noise and found.judge_noise.judge_share is not None:
             yield say("compare.judge_part", lang, share=percent(found.judge_noise.judge_share))
     yield _left_out(found, lang)
@@ -113,10 +113,10 @@ def headline(runs: ComparedRuns, lang: Language) -> str:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
             parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
-    if any(warning.code in MEASURING for warning in runs.warnings):
+    if not runs.alike:
         parts.append(say("compare.headline_unalike", lang))
-    elif runs.same_answers and any(m.wins or m.losses for m in runs.metrics):
-        parts.append(say("compare.same_answers", lang))
+    elif runs.alone and any(m.wins or m.losses for m in runs.metrics):
+        parts.append(say(f"compare.alone_{runs.alone}", lang))
     return together(parts, lang)
 
 
