@@ -224,6 +224,12 @@ def test_what_a_run_itself_has_to_tell_is_told_with_its_side():
     assert text.startswith("new run: ")
 
 
+def test_rows_that_others_replace_are_told():
+    found = document([*rows([0.5] * 6), row("q00", 0.7)], rows([0.5] * 6))
+    (text,) = [w["text"] for w in found["warnings"] if w["code"] == "cells_doubled"]
+    assert text.startswith("base run: 1 row")
+
+
 def test_same_input_same_seed_same_document():
     base, new = rows(drawn(1, 60)), rows([v * 0.9 + 0.01 * (i % 7) for i, v in enumerate(drawn(1, 60))])
     first, again, other = (document(base, new, ci="bca", seed=seed) for seed in (0, 0, 1))

@@ -112,6 +112,13 @@ def test_needed_n_is_for_the_margin_where_one_is_given():
     assert only(base, new, margin=0.2)["needed_n"] < only(base, new)["needed_n"]
 
 
+def test_no_difference_needs_no_number_of_pairs():
+    base, new = rows([0.5] * 8), rows([0.6, 0.4] * 4)
+    assert only(base, new)["needed_n"] is None
+    assert only(base, new, margin=0.1)["needed_n"] is None
+    assert only(base, base)["needed_n"] is None
+
+
 def test_a_cell_that_only_one_run_has_is_left_out_by_name():
     base, new = rows([*BASE, 0.5]), [*rows(NEW), row("q08", 1.0, "other")]
     found = only(base, new, metrics="faithfulness")

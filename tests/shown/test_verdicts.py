@@ -121,6 +121,17 @@ def test_the_headline_names_metrics_by_verdict_and_what_is_missing(lang):
     )
 
 
+def test_a_mean_that_is_nothing_but_rounding_needs_no_number_of_questions():
+    text = told([0.3, 0.2, 0.7, 0.1] * 4, [0.1 + 0.3, 0.1, 0.7 + 0.1, 0.0] * 4)
+    assert "(0.000 on 16 questions)" in text
+    assert "only a true difference of about" in text
+
+
+def test_the_document_says_beside_each_metric_what_could_not_be_paired():
+    (metric,) = compared(rows([0.5] * 9), rows([0.6] * 8)).to_dict("en")["metrics"]
+    assert metric["text"].endswith("Not compared, because only one run has them or they have changed: 1 question.")
+
+
 @LANGUAGES
 def test_the_headline_says_where_runs_were_not_measured_alike(lang):
     found = compared(rows([0.5] * 8), rows([0.6] * 8), base_manifest={"signature": "a"}, new_manifest={"signature": "b"})
@@ -167,7 +178,10 @@ def test_what_is_shown_goes_the_way_the_numbers_go(pairs):
     assert ("better" in verdict_text(found, "en").partition(".")[0]) <= (sign == "+")
 
 
-@pytest.mark.parametrize(("count", "text"), [(1, "1"), (42, "42"), (101, "110"), (558, "560"), (12_345, "13,000"), (99_999, "100,000")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1, "1"), (42, "42"), (101, "110"), (558, "560"), (12_345, "13,000"), (99_999, "100,000"), (1_000_001, "> 1,000,000")],
+)
 def test_so_many_questions(count, text):
     assert about(count) == text
 

@@ -109,7 +109,7 @@ class Contrast:
     detectable: float | None
     """True difference that would be found with 80 % power at this n and sd."""
     needed_n: int | None
-    """Pairs that find the observed difference (with a margin: a difference of that size) with 80 % power."""
+    """Pairs that find the observed difference (with a margin: a difference of that size) with 80 % power; None where there is none."""
     margin: float | None
     judge_noise: JudgeNoise | None = None
     verdict: Verdict | None = None
@@ -152,7 +152,9 @@ def contrast(metric: str, cells: Paired, ids: Sequence[str], rules: Rules, clust
     each = differences.tolist()
     n = len(each)
     mean, sd = _mean(differences), _sd(differences)
-    gap = rules.margin if rules.margin is not None else abs(mean) if mean else None
+    if mean is not None and abs(mean) <= SAME:
+        mean = 0.0
+    gap = (rules.margin or abs(mean)) if mean else None
     return Contrast(
         metric=metric,
         n=n,

@@ -64,7 +64,8 @@ class Comparison(ComparedRuns):
         }
 
     def _metric(self, found: Contrast, family: int, lang: Language) -> dict[str, Any]:
-        return {**found.to_dict(), "text": verdict_text(found, lang, family=family, alone=self.alone)}
+        text = verdict_text(found, lang, family=family, alone=self.alone, apart=self.pairs.apart)
+        return {**found.to_dict(), "text": text}
 
     def _slice(self, part: ComparedSlice, lang: Language) -> dict[str, Any]:
         tested = sum(m.p_adjusted is not None for other in self.slices for m in other.metrics)
@@ -156,6 +157,8 @@ def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: lis
     own: list[Notice] = []
     cells, facts = ComparedCells(), PairFacts(by, cluster)
     run.cells(facts, own, cells)
+    if cells.doubled:
+        own.append(Notice("cells_doubled", (("count", cells.doubled),)))
     notices += [Notice(n.code, (*n.values, ("side", name))) for n in own if n.code not in ("key_unknown", "keys_missing")]
     return Side(cells, facts)
 

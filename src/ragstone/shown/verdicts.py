@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 FINEST = 9
 """Decimals beyond which two scores are the same."""
+MANY = 1_000_000
+"""Questions beyond which a number says nothing more."""
 ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
 
 
-def verdict_text(found: Contrast, lang: Language, *, family: int = 1, alone: str | None = None) -> str:
+def verdict_text(found: Contrast, lang: Language, *, family: int = 1, alone: str | None = None, apart: int = 0) -> str:
     """Return what a metric's numbers mean, for a reader who knows no statistics.
 
     Args:
         found: the metric.
         lang: language of the text.
         family: how many metrics were tested together.
+        apart: samples that make no pair, where that is to be said.
         alone: `judge_noise` or `measuring`, where that alone can make a difference: both runs hold the same answers.
     """
-    return together((part for part in _sentences(found, lang, family, alone) if part), lang)
+    unpaired = say("compare.headline_partly", lang, questions=questions(apart, lang)) if apart else ""
+    return together((part for part in (*_sentences(found, lang, family, alone), unpaired) if part), lang)
 
 
 def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) -> Iterator[str]:
@@ -198,6 +202,8 @@ def decimals_of(found: Contrast) -> int:
 
 def about(count: int) -> str:
     """Return a number of questions in at most two digits, rounded up: 558 is about 560."""
+    if count > MANY:
+        return f"> {MANY:,}"
     step = 10 ** max(0, len(str(count)) - 2)
     return f"{math.ceil(count / step) * step:,}"
 
