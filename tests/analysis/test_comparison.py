@@ -162,74 +162,7 @@ def test_judge_noise_needs_repeats_on_both_sides(repeated):
     assert "--repeat" in text
 
 
-def test_the_same_answers_measured_in_another_way_are_no_judge_noise():
-    samples = [{"id": f"q{i:02}", "answer": "a", "contexts": []} for i in range(8)]
-    more = {"base_samples": samples, "new_samples": samples, "base_manifest": {"signature": "a"}, "new_manifest": {"signature": "b"}}
-    found = document(rows([0.5] * 8), rows([0.6] * 8), **more)
-    assert {"measuring_alone", "signature_differs"} <= set(codes(found))
-    assert "judge_noise_alone" not in codes(found)
-
-
-# ------------------------------------------------------------------ warnings
-@pytest.mark.parametrize(
-    ("base", "new", "low"),
-    [
-        (10, 10, False),
-        (10, 9, False),
-        (10, 8, True),
-        (9, 10, False),
-        (8, 10, True),
-    ],
-)
-def test_fewer_than_nine_in_ten_pairs(base, new, low):
-    assert ("coverage_low" in codes(document(rows([0.5] * base), rows([0.5] * new)))) == low
-
-
-def test_other_questions_are_counted_by_kind():
-    base, new = rows(dict.fromkeys("abcd", 0.5)), rows(dict.fromkeys("bcdef", 0.5))
-    samples = [[{"id": "b", "question": said}] for said in "xy"]
-    fingerprints = {"base_manifest": {"gold_fingerprint": "1"}, "new_manifest": {"gold_fingerprint": "2"}}
-    found = document(base, new, base_samples=samples[0], new_samples=samples[1], **fingerprints)
-    (text,) = [w["text"] for w in found["warnings"] if w["code"] == "gold_differs"]
-    assert "1 only in the base run, 2 only in the new one, 1 with another question" in text
-
-
-def test_other_fingerprints_with_the_same_questions():
-    fingerprints = {"base_manifest": {"gold_fingerprint": "1"}, "new_manifest": {"gold_fingerprint": "2"}}
-    (text,) = [w["text"] for w in document(rows([0.5]), rows([0.5]), **fingerprints)["warnings"] if w["code"] == "gold_differs"]
-    assert "fingerprints 1 and 2" in text
-    assert "gold_differs" not in codes(document(rows([0.5]), rows([0.5])))
-
-
-@pytest.mark.parametrize(
-    ("failed", "told"),
-    [(0, 0), (1, 1), (2, 2)],
-)
-def test_failed_cells_are_told_by_metric(failed, told):
-    found = document(rows([0.5] * 10), rows(["timeout"] * failed + [0.5] * (10 - failed)))
-    assert codes(found).count("coverage_low") == told
-
-
-def test_not_applicable_cells_are_no_low_coverage():
-    assert codes(document(rows([0.5] * 10), rows([None] * 5 + [0.5] * 5))) == ["judge_noise_unknown"]
-
-
-def test_two_points_of_coverage_are_no_difference():
-    assert "coverage_low" not in codes(document(rows([0.5] * 50), rows(["timeout"] + [0.5] * 49)))
-
-
-def test_what_a_run_itself_has_to_tell_is_told_with_its_side():
-    found = document([*rows([0.5] * 6)], [*rows([0.5] * 6)], new_samples=[{"question": "no id"}])
-    (text,) = [w["text"] for w in found["warnings"] if w["code"] == "sample_without_id"]
-    assert text.startswith("new run: ")
-
-
-def test_rows_that_others_replace_are_told():
-    found = document([*rows([0.5] * 6), row("q00", 0.7)], rows([0.5] * 6))
-    (text,) = [w["text"] for w in found["warnings"] if w["code"] == "cells_doubled"]
-    assert text.startswith("base run: 1 row")
-
-
+# ------------------------------------------------------------------ the document
 def test_same_input_same_seed_same_document():
     base, new = rows(drawn(1, 60)), rows([v * 0.9 + 0.01 * (i % 7) for i, v in enumerate(drawn(1, 60))])
     first, again, other = (document(base, new, ci="bca", seed=seed) for seed in (0, 0, 1))

@@ -5,7 +5,7 @@ import math
 import pytest
 from support.two_runs import claim, document, row
 
-from ragstone.analysis.parts import ComparedCells, Part, part_name
+from ragstone.analysis.parts import ComparedCells, Part, is_part, part_name
 
 
 def correct(name, value, f1, cosine, repeat=0, metric="answer_correctness"):
@@ -56,3 +56,23 @@ def test_samples_that_lost_a_claim_are_remembered(metric, words, lossy):
     cells = ComparedCells()
     cells.add(row("s", 0.5, metric, verdicts=[claim("x", "1", "t", word) for word in words]), 0)
     assert (0 in cells.lossy.get(metric, ())) == lossy
+
+
+@pytest.mark.parametrize(
+    ("metric", "part"),
+    [
+        ("answer_correctness.f1", True),
+        ("answer_correctness(beta=0.5).cosine", True),
+        ("answer_correctness", False),
+        ("answer_correctness.other", False),
+        ("token.f1", False),
+        ("f1", False),
+    ],
+)
+def test_only_answer_correctness_has_parts(metric, part):
+    assert is_part(metric) == part
+
+
+def test_a_metric_that_only_sounds_like_a_part_is_tested_like_any_other():
+    found = by_name(document([row(f"q{i}", 0.5, "token.f1") for i in range(8)], [row(f"q{i}", 0.6, "token.f1") for i in range(8)]))
+    assert found["token.f1"]["verdict"] == "better"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.analysis.intervals import DIFFERENCES, Interval, Method, interval
+from ragstone.analysis.paired import ABSENT, LOST, NONE, OK, Paired
 from ragstone.analysis.planning import detectable, needed_n
 from ragstone.analysis.signflip import Chance, sign_flip
 
@@ -23,8 +24,6 @@ FEWEST = 6
 """Pairs below which no verdict is given: no sign pattern of 5 pairs can reach p <= 0.05."""
 SAME = 1e-9
 """Two scores this close together are the same: 0.1 + 0.2 and 0.3."""
-OK, LOST, NONE, ABSENT = 0, 1, 2, 3
-"""States of a cell: a value, failed, not applicable, no such cell."""
 _WHY: dict[tuple[int, int], Why] = {(LOST, OK): "failed_base", (OK, LOST): "failed_new", (LOST, LOST): "failed_both"}
 
 
@@ -39,29 +38,6 @@ class Rules:
     method: Method | None = None
     """How intervals are made; None = by the data."""
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """The cells of one metric on some pairs: values and states, base and new side by side."""
-
-    base: Floats
-    new: Floats
-    base_states: NDArray[np.uint8]
-    new_states: NDArray[np.uint8]
-
-    def over(self, rows: Sequence[int]) -> Paired:
-        """Return the cells of some pairs only."""
-        import numpy as np
-
-        index = np.asarray(rows, dtype=np.intp)
-        return Paired(self.base[index], self.new[index], self.base_states[index], self.new_states[index])
-
-    @property
-    def both(self) -> NDArray[np.bool_]:
-        """True where both cells have a value."""
-        both: NDArray[np.bool_] = (self.base_states == OK) & (self.new_states == OK)
-        return both
 
 
 @dataclass(frozen=True, slots=True)

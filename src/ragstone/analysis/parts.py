@@ -22,6 +22,12 @@ def part_name(metric: str, part: str) -> str:
     return f"{metric}.{part}"
 
 
+def is_part(metric: str) -> bool:
+    """True for the f1 and the cosine of answer_correctness; another metric may be named token.f1."""
+    whole, _, part = metric.rpartition(".")
+    return part in PARTS and base_name(whole) == CORRECTNESS
+
+
 class Part:
     """One part of a metric: a number a sample and repeat, NaN where there is none."""
 

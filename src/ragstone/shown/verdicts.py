@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ragstone.analysis.comparison import is_part
+from ragstone.analysis.parts import is_part
 from ragstone.figures import NONE, metric_name, percent
 from ragstone.text import say
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FINEST = 9
 """Decimals beyond which two scores are the same."""
 MANY = 1_000_000
-"""Questions beyond which a number says nothing more."""
+"""More questions than anybody has."""
 ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
 
 
@@ -88,6 +88,8 @@ def _needs(found: Contrast, lang: Language) -> str:
     if found.verdict not in ("cannot_tell", "too_few") or not found.sd or found.detectable is None or _kind(found) == "one_cluster":
         return ""
     if found.needed_n is not None and found.needed_n > found.n:
+        if found.needed_n > MANY:
+            return say("compare.needs_many", lang)
         key = "compare.needs_margin" if found.margin is not None else "compare.needs"
         return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
     if found.verdict == "too_few" or _kind(found) == "leaning":
@@ -202,8 +204,6 @@ def decimals_of(found: Contrast) -> int:
 
 def about(count: int) -> str:
     """Return a number of questions in at most two digits, rounded up: 558 is about 560."""
-    if count > MANY:
-        return f"> {MANY:,}"
     step = 10 ** max(0, len(str(count)) - 2)
     return f"{math.ceil(count / step) * step:,}"
 
