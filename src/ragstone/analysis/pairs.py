@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from ragstone.analysis.slices import SampleFacts
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ragstone.analysis.parts import ComparedCells
 
 Row = dict[str, Any]
-UNKNOWN = b""
-"""Stands where a run does not hold the text: what is not known cannot differ."""
 _GOLD = ("reference", "reference_points", "reference_alternatives")
 
 
@@ -25,17 +24,20 @@ class PairFacts(SampleFacts):
 
     def __init__(self, key: str | None = None, cluster: str | None = None) -> None:
         super().__init__(key, cluster)
-        self.questions: dict[int, bytes] = {}
-        self.references: dict[int, bytes] = {}
-        self.answers: dict[int, bytes] = {}
-        """Digests of the answer together with its contexts."""
+        self.questions: dict[int, bytes | None] = {}
+        """Digests, long enough to find an equal one among many; None (here and below) where the run does not hold the text."""
+        self.references: dict[int, int | None] = {}
+        """Checksums: one is only ever held against that of the same sample."""
+        self.answers: dict[int, int | None] = {}
+        """Checksums of the answer together with its contexts."""
 
     def add(self, at: int, row: Row) -> None:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         super().add(at, row)
-        self.questions[at] = _digest(row.get("question"))
-        self.references[at] = _digest(*(row.get(name) for name in _GOLD))
-        self.answers[at] = _digest(row.get("answer"), row.get("contexts")) if row.get("answer") is not None else UNKNOWN
+        question, answer = row.get("question"), row.get("answer")
+        self.questions[at] = None if question is None else _digest(question)
+        self.references[at] = _checksum(*(row.get(name) for name in _GOLD))
+        self.answers[at] = None if answer is None else _checksum(answer, row.get("contexts"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +125,41 @@ def same_answers(base: Side, new: Side, pairs: Pairs) -> bool:
     """True if both runs hold answer and contexts of every pair, and they are the same: then only the measuring can differ."""
     left, right = base.facts.answers, new.facts.answers
     together = zip(pairs.base, pairs.new, strict=True)
-    return len(pairs) > 0 and all((a := left.get(x, UNKNOWN)) != UNKNOWN and a == right.get(y, UNKNOWN) for x, y in together)
+    return len(pairs) > 0 and all((held := left.get(x)) is not None and held == right.get(y) for x, y in together)
 
 
 def _differ(base: PairFacts, at: int, new: PairFacts, other: int) -> bool:
-    return any(
-        UNKNOWN not in (a := old.get(at, UNKNOWN), b := now.get(other, UNKNOWN)) and a != b
-        for old, now in ((base.questions, new.questions), (base.references, new.references))
-    )
+    """What is not known cannot differ."""
+    questions = base.questions.get(at), new.questions.get(other)
+    references = base.references.get(at), new.references.get(other)
+    return any(None not in (old, now) and old != now for old, now in (questions, references))
 
 
 def _renamed(base: Side, new: Side, only_base: Iterable[str], only_new: Iterable[str]) -> Iterable[tuple[str, str]]:
     """Pair off equal questions in order; of several equal ones each is taken once."""
-    free: dict[bytes, list[str]] = {}
+    free: dict[bytes | None, list[str]] = {}
     for name in only_new:
-        if (question := new.facts.questions.get(new.names.number(name), UNKNOWN)) != UNKNOWN:
+        if (question := new.facts.questions.get(new.names.number(name))) is not None:
             free.setdefault(question, []).append(name)
     for name in only_base if free else ():
-        if found := free.get(base.facts.questions.get(base.names.number(name), UNKNOWN)):
+        if found := free.get(base.facts.questions.get(base.names.number(name))):
             yield name, found.pop(0)
 
 
-def _digest(*parts: Any) -> bytes:
-    """16 bytes for some texts or lists of texts, compared in the normal form NFC; UNKNOWN where nothing is given."""
+def _digest(question: Any) -> bytes:
+    return blake2b(_bytes(_text(question)), digest_size=16).digest()
+
+
+def _checksum(*parts: Any) -> int | None:
+    """Return a number for some texts or lists of texts; None where none is given."""
     if not any(part is not None and part != [] for part in parts):
-        return UNKNOWN
-    text = unicodedata.normalize("NFC", "\x1f".join(map(_text, parts)))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return None
+    return crc32(_bytes("\x1f".join(map(_text, parts))))
+
+
+def _bytes(text: str) -> bytes:
+    """Texts are compared in the normal form NFC."""
+    return text.encode() if text.isascii() else unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
 
 
 def _text(part: Any) -> str:
