@@ -3,9 +3,13 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.two_runs import compared, document, row, rows, write
 
 import ragstone
+from ragstone.cli.blocks import COLUMNS, screen
+from ragstone.cli.width import width
 from ragstone.errors import ConfigError, RagstoneError, RunFolderError
 
 KEYS = {"base", "new", "pairs", "family", "alpha", "seed", "resamples", "metrics", "slices", "claims", "warnings"}
@@ -133,3 +137,35 @@ def test_bad_runs_are_words_and_no_nan(name, options, language):
     text = json.dumps(found.to_dict(language), allow_nan=False) + found.to_markdown(language) + found._repr_html_()
     assert all(m["verdict"] in ("too_few", "identical", "better", "cannot_tell") for m in found.to_dict()["metrics"])
     assert not any(word in text for word in ("NaN", "nan%", "inf ", "None →"))
+
+
+CELL = st.tuples(
+    st.sampled_from("abcdefgh"),
+    st.sampled_from(["faithfulness", "answer_correctness", "其他指标"]),
+    st.sampled_from([0.0, 0.25, 1 / 3, 1.0, None, "timeout"]),
+    st.integers(0, 2),
+)
+WORDS = st.lists(st.sampled_from(["supported", "not_found", "contradicted", "covered", "missing", 3]), max_size=3)
+
+
+@st.composite
+def any_run(draw):
+    held = [row("a", 0.5, "faithfulness")]
+    for name, metric, value, repeat in draw(st.lists(CELL, max_size=30)):
+        lines = [{"text": f"t{i}", "verdict": word} for i, word in enumerate(draw(WORDS))]
+        held.append(row(name, value, metric, repeat=repeat, verdicts=lines, detail={"f1": value, "cosine": draw(st.floats(-1, 1))}))
+    return held, [
+        {"id": name, "question": name, "meta": draw(st.sampled_from([{}, {"k": 1}, {"k": "x"}, {"k": [2]}]))} for name in "abcdefgh"
+    ]
+
+
+@settings(max_examples=60)
+@given(any_run(), any_run(), st.sampled_from([{}, {"by": "k"}, {"margin": 0.1, "ci": "bounded"}]))
+def test_any_two_runs_can_be_written_and_shown(base, new, options):
+    found = compared(base[0], new[0], base_samples=base[1], new_samples=new[1], **options)
+    for lang in ("en", "zh"):
+        json.dumps(found.to_dict(lang), allow_nan=False)
+        assert max(width(line) for line in screen(found.blocks(lang)).split("\n")) <= COLUMNS
+    for metric in found.to_dict()["metrics"]:
+        assert metric["wins"] + metric["ties"] + metric["losses"] == metric["n"]
+        assert metric["verdict"] is None or (metric["verdict"] == "too_few") == (metric["n"] < 6)
