@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.analysis.planning import MOST_N, Formula, detectable, needed_n
+from ragstone.analysis.planning import MOST_N, SIZES, Formula, Spread, detectable, difference_sd, needed_n, paired_sd, planned
 
-SIZES = st.floats(0.001, 2)
+AMOUNTS = st.floats(0.001, 2)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_detectable_agrees_with_scipy():
     assert detectable(0.254, 40) == pytest.approx(reach * 0.254 / math.sqrt(40), abs=1e-12)
 
 
-@given(sd=SIZES, gap=SIZES)
+@given(sd=AMOUNTS, gap=AMOUNTS)
 def test_the_two_are_each_other_s_inverse(sd, gap):
     n = needed_n(sd, gap)
     assert detectable(sd, n) <= gap * (1 + 1e-9)
@@ -52,3 +52,57 @@ def test_the_planned_number_gives_the_power_of_the_t_test(n):
     reach, shift = stats.t.ppf(0.975, count - 1), gap * math.sqrt(count)
     power = stats.nct.sf(reach, count - 1, shift) + stats.nct.cdf(-reach, count - 1, shift)
     assert power == pytest.approx(0.8, abs=0.005)
+
+
+# ------------------------------------------------------------------ plans
+def spread(**more):
+    return Spread(sd=0.254, **more)
+
+
+def test_a_plan_for_a_gap():
+    found = planned(spread(), gap=0.03)
+    assert (found.n, found.n_needed, found.detectable, found.repeats, found.method) == (None, 565, None, None, "formula")
+    assert found.table == tuple((n, detectable(0.254, n)) for n in SIZES)
+
+
+def test_the_samples_at_hand_stand_in_the_table():
+    found = planned(spread(n=40))
+    assert (found.n, found.n_needed, found.detectable) == (40, None, detectable(0.254, 40))
+    assert (40, found.detectable) in found.table
+    assert planned(spread(n=40), n=60).n == 60
+
+
+def test_repeats_take_the_judge_s_part_of_the_variance_down():
+    noise = 2 * 0.1**2
+    found = planned(spread(judge=noise, judge_held=noise), gap=0.03, repeats=4, requests=7)
+    assert [r.repeats for r in found.repeats] == [1, 2, 3, 4]
+    assert [r.n_needed for r in found.repeats] == [needed_n(math.sqrt(0.254**2 - noise + noise / k), 0.03) + 2 for k in (1, 2, 3, 4)]
+    assert [r.requests for r in found.repeats] == [r.n_needed * r.repeats * 7 for r in found.repeats]
+    assert found.repeats[0].n_needed == found.n_needed
+
+
+def test_runs_judged_three_times_need_more_samples_when_judged_once():
+    found = planned(spread(judge=0.02, judge_held=0.02 / 3), gap=0.03)
+    assert found.repeats[0].n_needed > found.n_needed == found.repeats[2].n_needed
+
+
+@given(sd=AMOUNTS, judge=st.floats(0, 4), k=st.integers(1, 10))
+def test_repeats_never_cost_samples_and_never_pay_in_requests(sd, judge, k):
+    s = Spread(sd=sd, judge=judge, judge_held=judge)
+    assert 0 <= s.shrunk(k + 1) <= s.shrunk(k) * (1 + 1e-12)
+    assert s.shrunk(k) * k >= 1 - 1e-9
+
+
+@pytest.mark.parametrize(("zeros", "tied"), [(70, False), (71, True), (100, True), (0, False)])
+def test_ties_call_for_a_simulation_above_seventy_percent(zeros, tied):
+    assert spread(differences=(0.0,) * zeros + (0.5,) * (100 - zeros)).tied is tied
+
+
+@pytest.mark.parametrize(("correlation", "sd"), [(0.5, 0.2), (0.0, 0.2 * math.sqrt(2)), (0.875, 0.1)])
+def test_scatter_of_differences_from_that_of_scores(correlation, sd):
+    assert paired_sd(0.2, correlation) == pytest.approx(sd)
+
+
+def test_sd_of_differences():
+    assert difference_sd([0.1, 0.3]) == pytest.approx(0.02**0.5)
+    assert difference_sd([0.1]) is None

@@ -48,7 +48,7 @@ class Simulation:
             if high > MOST_N:
                 return None
         while high > low * CLOSE and high - low > 1:
-            middle = math.isqrt(low * high)
+            middle = max(low + 1, math.isqrt(low * high))
             low, high = (low, middle) if self.found(middle, gap) >= self.power else (middle, high)
         return max(1, math.ceil(high * shrunk - 1e-9))
 
