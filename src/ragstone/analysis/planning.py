@@ -102,7 +102,9 @@ class Spread:
 class Method(Protocol):
     """A way to tell sample sizes and gaps."""
 
-    name: Literal["formula", "simulation"]
+    @property
+    def name(self) -> Literal["formula", "simulation"]:
+        """Which way it is."""
 
     def needed(self, gap: float, shrunk: float = 1.0) -> int | None:
         """Return the pairs that show a gap if the variance is `shrunk` times as large; None where no number does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.analysis.gate import Doubt, Limit, Outcome
 from ragstone.figures import NONE, metric_name, number, percent
@@ -84,9 +84,9 @@ class GateResult:
         from ragstone.shown.junit import Case, junit
 
         lang = lang or screen_language()
-        words = {"pass": None, "fail": "failure"}
+        endings: dict[str, Literal["failure", "skipped"] | None] = {"pass": None, "fail": "failure"}
         cases = [
-            Case(rule_name(outcome.rule, lang), f"ragstone.gate.{outcome.rule.kind}", words.get(outcome.status, "skipped"), text)
+            Case(rule_name(outcome.rule, lang), f"ragstone.gate.{outcome.rule.kind}", endings.get(outcome.status, "skipped"), text)
             for outcome in self.outcomes
             if (text := self.sentence(outcome, lang))
         ]

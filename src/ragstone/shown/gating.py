@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.cells import FAILED, Cells, Notice
+from ragstone.analysis.claims import same_text
 from ragstone.analysis.differing import differing
-from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome
+from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims
 from ragstone.analysis.intervals import SCORES, interval
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
 from ragstone.errors import ConfigError
+from ragstone.numerals import numbers
 from ragstone.results import Run, load
 from ragstone.shown.gate import GateResult
 from ragstone.text import say, screen_language
@@ -60,7 +63,7 @@ def gate(
     settings = _settings(rules)
     if base is None:
         _refuse_drops(settings)
-    measured = _Measured(new, base, settings.confidence, seed)
+    measured = _Measured(new, base, settings, seed)
     warnings = [] if base is None else list(_differences(new, base, measured, allow_different_signature))
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
@@ -169,8 +172,9 @@ def _of_the_baseline(limits: Iterable[Limit], measured: _Measured, by_default: b
 class _Measured:
     """The numbers of a run, and of its comparison with the baseline, read when a rule asks for them."""
 
-    def __init__(self, run: Run, base: Run | None, confidence: float, seed: int) -> None:
-        self.run, self.base, self._confidence, self._seed = run, base, confidence, seed
+    def __init__(self, run: Run, base: Run | None, settings: GateSettings, seed: int) -> None:
+        self.run, self.base, self._seed = run, base, seed
+        self._confidence, self._only_numbers = settings.confidence, settings.no_new_made_up is True
         self._sides: dict[str | None, tuple[Cells, SampleFacts]] = {}
         self._comparisons: dict[str | None, Comparison] = {}
         self.metrics = _scores(self._side(None)[0])
@@ -231,7 +235,27 @@ class _Measured:
         return self._comparisons[key]
 
     def _made_up(self, limit: Limit) -> Outcome:
-        return made_up_outcome(limit, ())
+        assert self.base is not None
+        if not all(any(n for name, n in found.items() if base_name(name) == "faithfulness") for found in (self.metrics, self.base_scores)):
+            return Outcome(limit, "skipped")
+        known = {sample_id: {same_text(text) for _, text in claims} for sample_id, claims in _made_up(self.base).items()}
+        found = {
+            sample_id: [(claim, text, same_text(text)) for claim, text in claims if not self._only_numbers or states_a_number(text)]
+            for sample_id, claims in _made_up(self.run).items()
+        }
+        return made_up_outcome(limit, new_claims(known, found))
+
+
+def states_a_number(text: str) -> bool:
+    """True if a claim holds a digit, or a number in words that ragstone reads: 7 days, 七天, seven days."""
+    return any(letter.isdigit() for letter in text) or bool(numbers(text))
+
+
+def _made_up(run: Run) -> dict[str, list[tuple[str, str]]]:
+    """Return (claim id, text) of a run's made-up claims by sample."""
+    from ragstone.shown.diagnosis import diagnose
+
+    return {sample_id: [(claim.claim, claim.text) for claim in claims] for sample_id, claims in diagnose(run).claims_of("made_up").items()}
 
 
 def same(value: Any, wanted: Any) -> bool:
@@ -253,6 +277,4 @@ def _scores(cells: Cells) -> dict[str, int]:
 
 
 def _mean(values: list[float]) -> float:
-    import math
-
     return math.fsum(values) / len(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,10 @@ class Plan(Planned):
         lang = lang or screen_language()
         s = self.spread
         return {
-            **{"metric": s.metric, "sd": s.sd, "sd_source": s.source, "correlation": s.correlation},
+            "metric": s.metric,
+            "sd": s.sd,
+            "sd_source": s.source,
+            "correlation": s.correlation,
             **{name: getattr(self, name) for name in ("alpha", "power", "gap", "n", "n_needed", "detectable", "method")},
             "table": [{"n": n, "detectable": gap} for n, gap in self.table],
             "repeats": None
@@ -101,7 +104,7 @@ def plan(
 
     Raises:
         ConfigError: something is out of range, missing, or said twice.
-        DataError: the runs have no scatter to plan from.
+        RunFolderError: a run cannot be read, the two share no metric or sample, or nothing scatters.
     """
     given = {"--sd": sd, "--gap": gap, "--n": n, "--alpha": alpha, "--power": power}
     _check_numbers(given | {"--repeats": repeats, "--judge-sd": judge_sd, "--correlation": correlation, "--seed": seed})
@@ -127,7 +130,7 @@ def _given(sd: float, judge_sd: float | None) -> Spread:
 
 
 # ------------------------------------------------------------------ what was given
-_ALLOWED = {
+_ALLOWED: dict[str, tuple[str, Callable[[float], bool]]] = {
     **dict.fromkeys(("--sd", "--gap", "--judge-sd"), ("spread", lambda x: 0 < x <= 2)),
     **dict.fromkeys(("--alpha", "--power"), ("share", lambda x: 0 < x < 1)),
     "--correlation": ("correlation", lambda x: 0 <= x < 1),

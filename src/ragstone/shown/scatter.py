@@ -11,7 +11,7 @@ from ragstone.analysis.planning import ZERO, Spread, difference_sd, paired_sd
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.variance import random_effects
-from ragstone.errors import ConfigError, DataError
+from ragstone.errors import ConfigError, RunFolderError
 from ragstone.figures import metric_name
 from ragstone.text import say, screen_language
 
@@ -50,7 +50,7 @@ def scatter(run: Run, other: Run | None, metric: str | None, correlation: float,
 
     Raises:
         ConfigError: there is no such metric.
-        DataError: nothing scatters, or the runs share no metric or no sample.
+        RunFolderError: nothing scatters, or the runs share no metric or no sample.
     """
     spreads = _of_one(run, correlation, judge_sd) if other is None else _of_two(run, other, judge_sd)
     found = {str(spread.metric): spread for spread in spreads}
@@ -59,7 +59,7 @@ def scatter(run: Run, other: Run | None, metric: str | None, correlation: float,
     wanted = list(found.values()) if metric is None else [found[metric]]
     usable = [spread for spread in wanted if (spread.n or 0) >= 2 and spread.sd > ZERO]
     if not usable:
-        raise DataError(_no_scatter(max(wanted, key=lambda spread: spread.n or 0)))
+        raise RunFolderError(_no_scatter(max(wanted, key=lambda spread: spread.n or 0)))
     return sorted(usable, key=lambda spread: -spread.sd)
 
 
@@ -108,10 +108,10 @@ def _of_two(base: Run, new: Run, judge_sd: float | None) -> Iterator[Spread]:
     left, right = _side(base), _side(new)
     pairs = pair(left, right)
     if not len(pairs):
-        raise DataError(say("plan.no_common_id", screen_language(), count=pairs.matching, total=pairs.base_samples))
+        raise RunFolderError(say("plan.no_common_id", screen_language(), count=pairs.matching, total=pairs.base_samples))
     common = [name for name in left.cells.columns if name in right.cells.columns]
     if not common:
-        raise DataError(_no_common(left.cells, right.cells))
+        raise RunFolderError(_no_common(left.cells, right.cells))
     for name in common:
         yield _paired(name, (left.cells, right.cells), (pairs.base, pairs.new), judge_sd)
 
