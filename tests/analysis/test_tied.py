@@ -7,7 +7,28 @@ from ragstone.analysis.planning import needed_n
 from ragstone.analysis.signflip import sign_flip
 from ragstone.analysis.tied import LEAST_N, Simulation
 
-LUMPY = (0.0,) * 80 + (1 / 3, -1 / 3, 0.5, -0.5, 0.25, -0.25, 1.0, -1.0, 2 / 3, 1 / 3, -1 / 3, 0.5, 0.5, -0.25, 0.25, 1 / 3, -0.5, 0.2, -0.2, 0.4)
+LUMPY = (0.0,) * 80 + (
+    1 / 3,
+    -1 / 3,
+    0.5,
+    -0.5,
+    0.25,
+    -0.25,
+    1.0,
+    -1.0,
+    2 / 3,
+    1 / 3,
+    -1 / 3,
+    0.5,
+    0.5,
+    -0.25,
+    0.25,
+    1 / 3,
+    -0.5,
+    0.2,
+    -0.2,
+    0.4,
+)
 RARE = (0.0,) * 95 + (-1.0, -1.0, -1.0, 1.0, 1.0)
 SHAPES = pytest.mark.parametrize("differences", [LUMPY, RARE], ids=["lumpy", "rare"])
 

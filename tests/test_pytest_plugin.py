@@ -1,0 +1,116 @@
+"""The pytest plugin, in a pytest of its own: the fixture, what a failed assertion says, and that others do not notice it."""
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROWS = [
+    {"id": "ok", "question": "How long is the leave?", "answer": "The leave is 7 days.", "contexts": ["The leave is 7 days."]},
+    {"id": "made-up", "question": "Who approves it?", "answer": "The mayor approves it.", "contexts": ["The head of unit approves leave."]},
+]
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return tmp_path
+
+
+def run_pytest(project: Path, code: str, *arguments: str, lang: str = "en") -> subprocess.CompletedProcess[str]:
+    (project / "tests" / "test_rag.py").write_text(code, encoding="utf-8")
+    known = any(point.value == "ragstone.pytest_plugin" for point in importlib.metadata.entry_points(group="pytest11"))
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-W",
+        "error",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+        *([] if known else ["-p", "ragstone.pytest_plugin"]),
+    ]
+    environ = {**os.environ, "RAGSTONE_LANG": lang, "RAGSTONE_CACHE": str(project / "cache"), "PYTHONUTF8": "1"}
+    return subprocess.run([*command, *arguments], cwd=project, env=environ, capture_output=True, encoding="utf-8", check=False)
+
+
+GOOD = """
+def test_fine(ragstone_evaluate):
+    result = ragstone_evaluate("samples.jsonl", metrics="faithfulness", judge="local")
+    assert result.mean("faithfulness") >= 0.2
+    assert 0.2 <= result.mean("faithfulness") < 1
+    assert result.run.path is not None
+    assert result.gate({"metrics": {"faithfulness": {"min_mean": 0.1}}}).passed
+    again = ragstone_evaluate("samples.jsonl", metrics="faithfulness", judge="local")
+    assert again.run is result.run
+"""
+BAD = """
+def test_low(ragstone_evaluate):
+    result = ragstone_evaluate("samples.jsonl", metrics="faithfulness", judge="local")
+    assert result.mean("faithfulness") >= 0.9
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_an_assertion_that_holds(project, arguments):
+    done = run_pytest(project, GOOD, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+    assert "warning" not in done.stdout.lower()
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", ["over 2 of 2 samples", "interval", "lowest scores"]), ("zh", ["2 个有分数", "区间", "最低分"])]
+)
+def test_an_assertion_that_fails_says_what_stands_behind_it(project, lang, words):
+    done = run_pytest(project, BAD, lang=lang)
+    assert done.returncode == 1
+    assert [word for word in [*words, ">= 0.900", "made-up", "The mayor approves it"] if word not in done.stdout] == []
+
+
+WRONG = """
+def test_metric(ragstone_evaluate):
+    ragstone_evaluate("samples.jsonl", metrics="faithfulness", judge="local").mean("faithfullness")
+def test_no_judge(ragstone_evaluate):
+    ragstone_evaluate("samples.jsonl", metrics="faithfulness")
+def test_no_file(ragstone_evaluate):
+    ragstone_evaluate("nothing.jsonl", judge="local")
+def test_rules(ragstone_evaluate):
+    result = ragstone_evaluate("samples.jsonl", metrics="faithfulness", judge="local")
+    result.gate({"metrics": {"faithfulness": {"min_mean": 1.0}}, "on_doubt": "fail"})
+def test_all_failed(ragstone_evaluate):
+    rows = [{"question": "q", "answer": "a", "contexts": [], "error": "timeout"}]
+    ragstone_evaluate(rows, metrics="faithfulness", judge="local").mean("faithfulness")
+"""
+
+
+def test_what_goes_wrong_is_said(project):
+    done = run_pytest(project, WRONG)
+    assert done.returncode == 1
+    assert "5 failed" in done.stdout
+    for word in ("did you mean faithfulness", "--judge local", "nothing.jsonl", "AssertionError: faithfulness: the mean of 2 samples"):
+        assert word in done.stdout
+    assert "no sample has a score" in done.stdout
+    assert "collect:timeout 1" in done.stdout
+
+
+def test_others_do_not_notice_it(project):
+    code = """
+import sys
+def test_nothing_heavy_is_loaded():
+    held = [name for name in ("numpy", "aiohttp", "pydantic", "typer", "ragstone.results") if name in sys.modules]
+    assert "ragstone.pytest_plugin" in sys.modules and held == []
+def test_comparisons_of_others():
+    assert 1.0 >= 2.0
+"""
+    done = run_pytest(project, code)
+    assert "1 failed, 1 passed" in done.stdout
+    assert "assert 1.0 >= 2.0" in done.stdout
