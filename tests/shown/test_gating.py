@@ -1,0 +1,294 @@
+"""A run against rules: case H25, every kind of rule, what is refused, and the result in words, XML and Markdown."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+import ragstone
+from ragstone import Run, gate
+from ragstone.errors import ConfigError, RunFolderError
+
+A = [0.5, 0.88] * 20
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
+KEYS = {"passed", "exit_code", "run", "baseline", "rules", "warnings"}
+RULE_KEYS = {"rule", "metric", "slice", "limit", "observed", "ci", "status", "text"}
+
+
+def rows_of(values, metric="faithfulness"):
+    """Make rows; None is a failed cell, "-" one that is not applicable."""
+    for i, value in enumerate(values):
+        state = {None: ("failed", "timeout"), "-": ("not_applicable", "no_claims")}.get(value, ("ok", None))
+        number = value if state[0] == "ok" else None
+        yield {"sample_id": f"s{i}", "metric": metric, "value": number, "status": state[0], "reason": state[1]}
+
+
+def run(values, metric="faithfulness", manifest=None):
+    samples = [
+        {"id": f"s{i}", "question": f"q{i}", "meta": {"category": "leave" if i % 2 else "pay", "year": 2024}} for i in range(len(values))
+    ]
+    return Run.from_scores(rows_of(values, metric), samples, manifest)
+
+
+def only(result, kind="max_drop"):
+    (found,) = [outcome for outcome in result.outcomes if outcome.rule.kind == kind]
+    return found
+
+
+# ------------------------------------------------------------------ H25
+@pytest.mark.parametrize(
+    ("values", "passed", "drop"),
+    [
+        ([0.83, 0.61] * 20, True, "pass"),
+        ([0.52, 0.92] * 20, True, "pass"),
+        ([0.48, 0.84] * 20, False, "fail"),
+        ([0.61, 0.71] * 20, True, "flaky"),
+        ([*A[:30], *[None] * 10], False, "pass"),
+    ],
+)
+def test_default_rules_coverage_and_no_drop(values, passed, drop):
+    result = gate(run(values), run(A))
+    assert (result.passed, result.exit_code) == (passed, 0 if passed else 1)
+    assert only(result).status == drop
+    assert [(o.rule.kind, o.rule.limit) for o in result.outcomes] == [("min_coverage", 0.95), ("max_drop", 0.0)]
+
+
+def test_the_interval_is_that_of_compare_and_show():
+    new, base = run([0.61, 0.71] * 20), run(A)
+    result = gate(new, base, {"metrics": {"faithfulness": {"min_mean": 0.7, "max_drop": 0.0}}, "confidence": 0.9})
+    compared = ragstone.compare(base, new, alpha=1 - 0.9).metrics[0]
+    assert (only(result).observed, only(result).ci) == (compared.difference, compared.ci)
+    assert only(result).ci.level == 0.9
+    shown = new.summary(confidence=0.9).metrics[0]
+    assert (only(result, "min_mean").observed, only(result, "min_mean").ci) == (shown.mean, shown.ci)
+
+
+# ------------------------------------------------------------------ rules
+@pytest.mark.parametrize(
+    ("values", "limit", "status", "passed"),
+    [
+        ([0.9] * 20 + [0.8] * 20, 0.8, "pass", True),
+        ([0.5, 0.6] * 20, 0.8, "fail", False),
+        (A, 0.70, "flaky", True),
+        ([0.5], 0.8, "flaky", True),
+        ([None] * 5, 0.8, "skipped", False),
+        (["-"] * 5, 0.8, "skipped", False),
+    ],
+)
+def test_least_mean(values, limit, status, passed):
+    result = gate(run(values), rules={"metrics": {"faithfulness": {"min_mean": limit}}, "min_coverage": 0.0})
+    assert (only(result, "min_mean").status, result.passed) == (status, passed)
+
+
+def test_doubt_may_fail():
+    rules = {"metrics": {"faithfulness": {"min_mean": 0.7}}, "on_doubt": "fail"}
+    result = gate(run(A), rules=rules)
+    assert (only(result, "min_mean").status, result.passed, result.exit_code) == ("flaky", False, 1)
+
+
+def test_coverage_of_every_metric():
+    both = Run.from_scores([*rows_of([0.5] * 9 + [None]), *rows_of(["-"] * 10, "context_recall")])
+    result = gate(both)
+    assert [(o.rule.metric, o.status, o.observed) for o in result.outcomes] == [
+        ("faithfulness", "fail", 0.9),
+        ("context_recall", "skipped", None),
+    ]
+    assert not result.passed
+    assert gate(both, rules={"min_coverage": 0.9}).passed
+
+
+def test_slices():
+    values = [0.9 if i % 2 else 0.3 for i in range(40)]
+    part = {"by": "category", "metric": "faithfulness", "min_mean": 0.8}
+    good, bad, other = (gate(run(values), rules={"slices": [{**part, "value": value}]}) for value in ("leave", "pay", "none such"))
+    assert (only(good, "min_mean").status, only(good, "min_mean").n, good.passed) == ("pass", 20, True)
+    assert (only(bad, "min_mean").status, bad.passed) == ("fail", False)
+    assert (only(other, "min_mean").status, other.passed) == ("skipped", False)
+    drop = {"by": "category", "value": "pay", "metric": "faithfulness", "max_drop": 0.1}
+    result = gate(run(values), run([0.9] * 40), {"slices": [drop]})
+    assert (only(result).status, only(result).n) == ("fail", 20)
+    assert only(result).observed == pytest.approx(-0.6)
+
+
+@pytest.mark.parametrize("value", [2024, "2024"])
+def test_a_number_and_its_text_name_the_same_slice(value):
+    rules = {"slices": [{"by": "year", "value": value, "metric": "faithfulness", "min_mean": 0.1}]}
+    assert only(gate(run(A), rules=rules), "min_mean").n == 40
+
+
+def test_a_metric_that_only_the_baseline_has_is_told():
+    base = Run.from_scores([*rows_of(A), *rows_of(A, "context_recall")])
+    result = gate(run(A), base)
+    assert [notice.code for notice in result.warnings] == ["metric_missing"]
+    assert result.passed
+    asked = gate(run(A), base, {"metrics": {"context_recall": {"max_drop": 0.1}}})
+    assert (only(asked).status, asked.passed) == ("skipped", False)
+
+
+def test_what_the_baseline_could_not_measure_is_no_drop():
+    base, new = (Run.from_scores([*rows_of(A), *rows_of(["-"] * 40, "context_recall")]) for _ in range(2))
+    result = gate(new, base)
+    assert [o.status for o in result.outcomes if o.rule.metric == "context_recall"] == ["skipped", "skipped"]
+    assert result.passed
+    lost = gate(new, Run.from_scores([*rows_of(A), *rows_of(A, "context_recall")]))
+    assert not lost.passed
+
+
+# ------------------------------------------------------------------ made-up claims
+def claims(*texts, verdict="not_found"):
+    lines = [
+        {"kind": "answer_claim", "id": f"a{i}", "text": t, "verdict": verdict, "evidence": [], "reason": None}
+        for i, t in enumerate(texts, 1)
+    ]
+    value = 1.0 if verdict == "supported" else 0.0
+    return Run.from_scores([{"sample_id": "s", "metric": "faithfulness", "value": value, "status": "ok", "verdicts": lines}])
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "status"),
+    [
+        ("The leave is 7 days.", True, "fail"),
+        ("年假为 ７ 天", True, "fail"),
+        ("年假为七天", True, "fail"),
+        ("The mayor approves it.", True, "pass"),
+        ("一般员工可以申请", True, "pass"),
+        ("The mayor approves it.", "any", "fail"),
+        ("known  9 TIMES", True, "pass"),
+    ],
+)
+def test_new_made_up_claims(text, rule, status):
+    result = gate(claims("Known 9 times.", text), claims("Known 9 times."), {"no_new_made_up": rule})
+    found = only(result, "no_new_made_up")
+    assert found.status == status
+    assert [claim.text for claim in found.claims] == ([text] if status == "fail" else [])
+    assert result.passed == (status == "pass")
+
+
+def test_a_claim_the_contexts_carry_is_not_made_up():
+    assert gate(claims("It is 7 days.", verdict="supported"), claims("x"), {"no_new_made_up": "any"}).passed
+
+
+def test_without_faithfulness_nobody_can_tell():
+    result = gate(run(A, "context_recall"), run(A, "context_recall"), {"no_new_made_up": True})
+    assert (only(result, "no_new_made_up").status, result.passed) == ("skipped", False)
+
+
+# ------------------------------------------------------------------ what is refused
+@LANGUAGES
+@pytest.mark.parametrize(
+    ("rules", "base", "parts"),
+    [
+        ({"metrics": {"faithfulness": {"max_drop": 0.1}}}, None, ["--baseline", "[gate.metrics.faithfulness] max_drop"]),
+        (
+            {"slices": [{"by": "category", "value": "x", "metric": "faithfulness", "max_drop": 0.1}]},
+            None,
+            ["--baseline", "[[gate.slices]] 1"],
+        ),
+        ({"no_new_made_up": True}, None, ["--baseline", "no_new_made_up"]),
+        ({"metrics": {"faithfullness": {"min_mean": 0.1}}}, None, ["faithfullness", "faithfulness"]),
+        ({"metrics": {"faithfulness(x=1)": {"min_mean": 0.1}}}, None, ["faithfulness(x=1)"]),
+        ({"slices": [{"by": "categroy", "value": "x", "metric": "faithfulness", "min_mean": 0.1}]}, None, ["categroy", "category"]),
+        ({"min_coverge": 1}, None, ["min_coverge", "min_coverage"]),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(rules, base, parts, lang, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    with pytest.raises(ConfigError) as refused:
+        gate(run(A), base, rules)
+    assert [part for part in parts if part not in str(refused.value)] == []
+    assert bool(re.search("[一-鿿]", str(refused.value))) == (lang == "zh")
+
+
+def test_a_known_metric_the_run_lacks_is_skipped_and_fails():
+    result = gate(run(A), rules={"metrics": {"context_recall": {"min_mean": 0.1}}})
+    assert (only(result, "min_mean").status, result.passed) == ("skipped", False)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "code"),
+    [
+        ({"judge": {"model": "a", "endpoint": "x"}}, {"judge": {"model": "b", "endpoint": "x"}}, "judge_differs"),
+        ({"embedder": {"model": "a"}, "judge": {"model": "j"}}, {"embedder": {"model": "b"}, "judge": {"model": "j"}}, "embedder_differs"),
+        ({"prompts": {"en": "1"}}, {"prompts": {"en": "2"}}, "prompts_differ"),
+        ({"metrics": {"faithfulness": {"version": 1}}}, {"metrics": {"faithfulness": {"version": 2}}}, "metric_version_differs"),
+        ({"signature": "a"}, {"signature": "b"}, "signature_differs"),
+    ],
+)
+def test_runs_that_were_not_measured_alike_are_refused_unless_told(base, new, code):
+    with pytest.raises(ConfigError, match="--allow-different-signature"):
+        gate(run(A, manifest=new), run(A, manifest=base))
+    result = gate(run(A, manifest=new), run(A, manifest=base), allow_different_signature=True)
+    assert code in [notice.code for notice in result.warnings]
+    assert all(warning["text"] for warning in result.to_dict("en")["warnings"])
+
+
+def test_another_gold_set_is_only_warned_of():
+    result = gate(run(A, manifest={"gold_fingerprint": "1"}), run(A, manifest={"gold_fingerprint": "2"}))
+    assert [notice.code for notice in result.warnings] == ["gold_differs"]
+
+
+def test_runs_without_a_common_sample_cannot_be_compared():
+    other = Run.from_scores([{"sample_id": "x", "metric": "faithfulness", "value": 1.0, "status": "ok"}])
+    with pytest.raises(RunFolderError, match="0 of 40"):
+        gate(run(A), other)
+
+
+def test_a_baseline_no_rule_looks_at_is_told():
+    assert [n.code for n in gate(run(A), run(A), {"min_coverage": 0.9}).warnings] == ["baseline_unused"]
+
+
+# ------------------------------------------------------------------ the result
+RULES = {
+    "metrics": {"faithfulness": {"min_mean": 0.7, "max_drop": 0.0}, "context_recall": {"min_mean": 0.5}},
+    "slices": [{"by": "category", "value": "leave", "metric": "faithfulness", "min_mean": 0.2}],
+    "no_new_made_up": "any",
+}
+
+
+@pytest.fixture(
+    params=[[0.48, 0.84] * 20, [0.61, 0.71] * 20, [0.5], [None] * 40, ["-"] * 40], ids=["worse", "noise", "one", "failed", "none"]
+)
+def result(request):
+    return gate(run(request.param), run(A), RULES)
+
+
+@LANGUAGES
+def test_the_document_holds_every_key(result, lang):
+    document = result.to_dict(lang)
+    assert set(document) >= KEYS
+    assert all(set(rule) >= RULE_KEYS and rule["text"] for rule in document["rules"])
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["exit_code"] == (0 if document["passed"] else 1)
+    texts = " ".join(rule["text"] for rule in document["rules"])
+    assert bool(re.search("[一-鿿]", texts)) == (lang == "zh")
+
+
+@LANGUAGES
+def test_the_pages(result, lang):
+    page = result.to_markdown(lang)
+    assert bool(re.search("[一-鿿]", page)) == (lang == "zh")
+    assert "nan" not in page
+    assert "None" not in page
+    assert "<table" in result._repr_html_()
+
+
+@LANGUAGES
+def test_junit_holds_a_test_a_rule(result, lang):
+    suite = ElementTree.fromstring(result.to_junit(lang).encode())[0]
+    endings = {"pass": "system-out", "fail": "failure", "flaky": "skipped", "skipped": "skipped"}
+    assert [case[0].tag for case in suite] == [endings[outcome.status] for outcome in result.outcomes]
+    assert len({case.get("name") for case in suite}) == len(suite)
+
+
+def test_hostile_names_stay_text():
+    name = "<b>&\x1b[31m|`x`"
+    rows = [{"sample_id": f"s{i}", "metric": name, "value": None, "status": "failed", "reason": "timeout"} for i in range(3)]
+    result = gate(Run.from_scores(rows))
+    assert "<b>" not in result.to_markdown("en")
+    assert "<b>" not in result._repr_html_()
+    assert ElementTree.fromstring(result.to_junit("en").encode())[0][0].get("name") == "<b>&[31m|`x`: coverage"
+
+
+def test_it_is_a_public_name():
+    assert isinstance(gate(run(A)), ragstone.GateResult)
