@@ -81,7 +81,7 @@ def test_all_problems_are_told_at_once(tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ConfigError, match="nowhere.toml"):
+    with pytest.raises(ConfigError, match=r"nowhere\.toml"):
         load_rules(tmp_path / "nowhere.toml", "en")
 
 
