@@ -83,7 +83,7 @@ def test_files_are_written_whatever_the_outcome(call, tmp_path):
         assert call(name, "--baseline", "base", "--junit", "j.xml", "--markdown", "m.md", lang="zh")[0] == code
         suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
         assert suite.get("failures") == str(code)
-        assert (tmp_path / "m.md").read_text(encoding="utf-8").startswith("### 质量门禁")
+        assert (tmp_path / "m.md").read_text(encoding="utf-8").startswith(f"### 质量门禁：{name}，基准为 base\n")
 
 
 def test_rules_of_the_working_folder_hold_unless_others_are_named(call, tmp_path):

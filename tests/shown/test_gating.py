@@ -292,3 +292,14 @@ def test_hostile_names_stay_text():
 
 def test_it_is_a_public_name():
     assert isinstance(gate(run(A)), ragstone.GateResult)
+
+
+def test_it_shows_itself_in_a_line():
+    assert repr(gate(run(A))) == "GateResult(passed=True, faithfulness: coverage=pass)"
+
+
+@LANGUAGES
+def test_a_seed_below_zero_is_refused(lang, monkeypatch):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    with pytest.raises(ConfigError, match="-1"):
+        gate(run(A), seed=-1)

@@ -235,3 +235,7 @@ def test_what_cannot_be_is_refused_in_words(given, part, lang, monkeypatch):
 
 def test_it_is_a_public_name():
     assert isinstance(plan(sd=0.2, gap=0.1), ragstone.Plan)
+
+
+def test_it_shows_itself_in_a_line():
+    assert repr(plan(sd=0.2, gap=0.1)) == "Plan(sd=0.2, gap=0.1, n_needed=34)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +22,7 @@ _LONG = 120
 """Characters of a claim that a sentence quotes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GateResult:
     """Whether a run keeps its rules, and what became of each."""
 
@@ -49,6 +49,11 @@ class GateResult:
     def broken(self) -> tuple[Outcome, ...]:
         """The rules that make the gate fail."""
         return tuple(outcome for outcome in self.outcomes if outcome.breaks(self.on_doubt))
+
+    def __repr__(self) -> str:
+        """One line: the outcome, and what became of each rule."""
+        rules = (f"{rule_name(outcome.rule, 'en')}={outcome.status}" for outcome in self.outcomes)
+        return f"GateResult({', '.join((f'passed={self.passed}', *rules))})"
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The document of `gate --json`; texts in `lang`, unset = the language of the screen."""
@@ -195,7 +200,7 @@ def _signed(value: float) -> str:
 
 # ------------------------------------------------------------------ the page
 def _page(result: GateResult, lang: Language) -> Iterator[Block]:
-    yield Heading(say("gate.title", lang))
+    yield Heading(_title(result, lang))
     if result.run.notice:
         yield Text(say("judges.smoke_test", lang), warning=True)
     broken, total = result.broken, len(result.outcomes)
@@ -216,25 +221,26 @@ def _page(result: GateResult, lang: Language) -> Iterator[Block]:
         yield Code(str(name))
 
 
+def _title(result: GateResult, lang: Language) -> str:
+    run, base = (facts and (facts.path or facts.run_id) for facts in (result.run, result.baseline))
+    if not run:
+        return say("gate.title", lang)
+    return say("gate.title_both", lang, run=run, base=base) if base else say("gate.title_run", lang, run=run)
+
+
 def _table(result: GateResult, lang: Language) -> Table:
     head = tuple(say(f"gate.column_{name}", lang) for name in ("rule", "status", "observed", "limit", "interval"))
     return Table(head, tuple(_row(outcome, lang) for outcome in result.outcomes), "llrrr")
 
 
 def _row(outcome: Outcome, lang: Language) -> tuple[str, ...]:
-    kind, ci, seen = outcome.rule.kind, outcome.ci, outcome.observed
-    limit, observed = f"{outcome.rule.limit:g}", NONE if seen is None else f"{seen:g}"
-    if kind == "min_coverage":
-        limit, observed = percent(outcome.rule.limit), percent(seen)
-    elif kind != "no_new_made_up":
-        limit = number(outcome.rule.limit)
-        observed = NONE if seen is None else number(seen) if kind == "min_mean" else _signed(seen)
-    show = number if kind == "min_mean" else _signed
-    most = kind in ("max_drop", "no_new_made_up")
+    rule, ci, seen = outcome.rule, outcome.ci, outcome.observed
+    show: Callable[[float], str] = {"min_coverage": percent, "min_mean": number, "max_drop": _signed}.get(rule.kind, "{:g}".format)
+    limit = show(-rule.limit if rule.kind == "max_drop" else rule.limit)
     return (
-        rule_name(outcome.rule, lang),
+        rule_name(rule, lang),
         say(f"gate.status_{outcome.status}", lang),
-        observed,
-        say("gate.at_most" if most else "gate.at_least", lang, value=limit),
+        NONE if seen is None else show(seen),
+        say("gate.at_most" if rule.kind == "no_new_made_up" else "gate.at_least", lang, value=limit),
         f"{show(ci.low)} … {show(ci.high)}" if ci else NONE,
     )

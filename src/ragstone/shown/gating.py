@@ -19,6 +19,7 @@ from ragstone.errors import ConfigError
 from ragstone.numerals import numbers
 from ragstone.results import Run, load
 from ragstone.shown.gate import GateResult
+from ragstone.terms import terms_of
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def gate(
             is not given, or the two runs were not made with the same judge, embedder, prompts and metric versions.
         RunFolderError: a run cannot be read, or the two share no sample.
     """
+    terms_of(seed=seed)  # refuses a seed that is none
     new = run if isinstance(run, Run) else load(run)
     base = load(baseline) if isinstance(baseline, str | Path) else baseline
     settings = _settings(rules)

@@ -22,13 +22,19 @@ FEW = 20
 """A scatter known from fewer samples is told to be rough."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan(Planned):
     """How many samples a gap needs, and what gap the samples at hand can show; None = cannot be computed, or not asked for."""
 
     others: tuple[Planned, ...] = ()
     """With runs and no metric named: the plans of all their metrics, the widest scatter first."""
     seed: int = 0
+
+    def __repr__(self) -> str:
+        """One line: what was asked, and the answer."""
+        told = {"metric": self.metric, "sd": self.spread.sd, "gap": self.gap, "n": self.n}
+        answers = {"n_needed": self.n_needed, "detectable": self.detectable}
+        return f"Plan({', '.join(f'{name}={value!r}' for name, value in (told | answers).items() if value is not None)})"
 
     @property
     def metric(self) -> str | None:
