@@ -11,7 +11,6 @@ import ragstone
 from ragstone import Run, plan
 from ragstone.analysis.planning import needed_n
 from ragstone.errors import ConfigError, RunFolderError
-from ragstone.shown.scatter import requests_a_sample
 
 KEYS = {
     "metric",
@@ -133,23 +132,6 @@ def test_the_judge_s_noise_comes_from_repeats():
     assert two.spread.judge == pytest.approx(2 * 0.01, rel=0.15)
     assert two.spread.judge_held == pytest.approx(two.spread.judge * (1 / 3 + 1) / 2)
     assert plan(run(noisy(40, 2)), gap=0.03).repeats is None
-
-
-@pytest.mark.parametrize(
-    ("manifest", "requests"),
-    [
-        (None, 7),
-        ({"plan": "separate"}, 7),
-        ({"plan": "joint"}, 4),
-        ({"metrics": {"faithfulness": {}}, "plan": "separate"}, 2),
-        ({"metrics": {"faithfulness": {}, "answer_correctness": {}}}, 4),
-        ({"metrics": {"context_precision": {}}, "plan": "per-context"}, 5),
-        ({"metrics": dict.fromkeys(("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness"))}, 7),
-        ({"metrics": {"my_own": {}}}, 7),
-    ],
-)
-def test_requests_follow_the_plan_and_the_metrics_of_the_run(manifest, requests):
-    assert requests_a_sample(run(A, manifest=manifest)) == requests
 
 
 # ------------------------------------------------------------------ words

@@ -12,20 +12,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragstone.analysis.planning import detectable
+
 if TYPE_CHECKING:
     import numpy as np
 
 DRAWS = 1000
 """Simulated comparisons behind one number; the power is known to about 1.3 points."""
-FLIPS = 999
+FLIPS = 399
 """Sign patterns of a simulated test, more where alpha is small."""
 MOST_FLIPS = 4999
-FEW = 60
+FEW = 40
 """With more changed samples than this the null distribution of the mean is taken as normal."""
 LEVELS = 6
 """Sizes of change that are told apart."""
 LEAST_N, MOST_N = 6, 10**9
 """No sign pattern of five pairs reaches p <= 0.05; above a billion nobody asks."""
+SMALLEST = 1e-9
+"""A difference below this is none."""
 CLOSE = 1.01
 """A sample size or gap is searched to 1 %."""
 
@@ -56,9 +60,11 @@ class Simulation:
         """Return the gap that n pairs show, within 1 %; None where even a gap of 1 is not found."""
         if n < LEAST_N or self.found(n, 1.0) < self.power:
             return None
-        low, high = 1.0, 1.0
-        while self.found(n, low) >= self.power and low > 1e-9:
-            low, high = low / 2, low
+        low = high = min(1.0, detectable(self._sd(), n, self.alpha, self.power))
+        while high < 1 and self.found(n, high) < self.power:
+            low, high = high, min(1.0, 1.25 * high)
+        while low > SMALLEST and self.found(n, low) >= self.power:
+            low, high = low / 1.25, low
         while high > low * CLOSE:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if self.found(n, middle) >= self.power else (middle, high)
@@ -78,6 +84,9 @@ class Simulation:
         few = changed.sum(axis=1) <= FEW
         hits = int(self._normal(sums[~few], changed[~few], sizes).sum()) + int(self._flipped(sums[few], changed[few], sizes, draw).sum())
         return hits / DRAWS
+
+    def _sd(self) -> float:
+        return math.sqrt(math.fsum(d * d for d in self.differences) / len(self.differences))
 
     def _normal(self, sums: Any, changed: Any, sizes: Any) -> Any:
         from statistics import NormalDist
@@ -99,7 +108,7 @@ def _levels(differences: Sequence[float]) -> tuple[Any, Any]:
     """Return a few sizes of change, and the share of all samples that changed by each."""
     import numpy as np
 
-    sizes = np.sort(np.abs(np.asarray([d for d in differences if abs(d) > 1e-9], dtype=float)))
+    sizes = np.sort(np.abs(np.asarray([d for d in differences if abs(d) > SMALLEST], dtype=float)))
     values = np.unique(sizes)
     groups = [sizes[sizes == v] for v in values] if len(values) <= LEVELS else np.array_split(sizes, LEVELS)
     held = [group for group in groups if len(group)]
