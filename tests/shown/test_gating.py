@@ -1,5 +1,6 @@
 """A run against rules: case H25, every kind of rule, what is refused, and the result in words, XML and Markdown."""
 
+import json
 import re
 
 import pytest
@@ -101,7 +102,7 @@ def test_a_number_and_its_text_name_the_same_slice(value):
 def test_a_metric_that_only_the_baseline_has_is_told():
     base = Run.from_scores([*rows_of(A), *rows_of(A, "context_recall")])
     result = gate(run(A), base)
-    assert [notice.code for notice in result.warnings] == ["metric_missing"]
+    assert [notice.code for notice in result.warnings] == ["signature_unknown", "metric_missing"]
     assert result.passed
     asked = gate(run(A), base, {"metrics": {"context_recall": {"max_drop": 0.1}}})
     assert (only(asked).status, asked.passed) == ("skipped", False)
@@ -206,7 +207,7 @@ def test_runs_that_were_not_measured_alike_are_refused_unless_told(base, new, co
 
 def test_another_gold_set_is_only_warned_of():
     result = gate(run(A, manifest={"gold_fingerprint": "1"}), run(A, manifest={"gold_fingerprint": "2"}))
-    assert [notice.code for notice in result.warnings] == ["gold_differs"]
+    assert [notice.code for notice in result.warnings] == ["gold_differs", "signature_unknown"]
 
 
 def test_runs_without_a_common_sample_cannot_be_compared():
@@ -216,7 +217,9 @@ def test_runs_without_a_common_sample_cannot_be_compared():
 
 
 def test_a_baseline_no_rule_looks_at_is_told():
-    assert [n.code for n in gate(run(A), run(A), {"min_coverage": 0.9}).warnings] == ["baseline_unused"]
+    base, new = (run(A, manifest={"signature": "same"}) for _ in range(2))
+    assert [n.code for n in gate(new, base, {"min_coverage": 0.9}).warnings] == ["baseline_unused"]
+    assert gate(new, base).warnings == ()
 
 
 @LANGUAGES
@@ -224,3 +227,11 @@ def test_a_seed_below_zero_is_refused(lang, monkeypatch):
     monkeypatch.setenv("RAGSTONE_LANG", lang)
     with pytest.raises(ConfigError, match="-1"):
         gate(run(A), seed=-1)
+
+
+def test_what_had_to_be_left_out_is_told(tmp_path):
+    lines = "".join(json.dumps(row) + "\n" for row in rows_of(A))
+    (tmp_path / "scores.jsonl").write_text(lines + '{"sample_id": "s40", "met', encoding="utf-8")
+    result = gate(tmp_path)
+    assert [notice.code for notice in result.warnings] == ["line_torn"]
+    assert all(warning["text"] for lang in ("en", "zh") for warning in result.to_dict(lang)["warnings"])

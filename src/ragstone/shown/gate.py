@@ -180,8 +180,8 @@ def _warning(notice: Notice, lang: Language) -> str:
     values = dict(notice.values)
     if notice.code == "metric_missing":
         return say("gate.warning_metric_missing", lang, metric=metric_name(values["metric"], lang))
-    if notice.code == "baseline_unused":
-        return say("gate.warning_baseline_unused", lang)
+    if notice.code in ("baseline_unused", "signature_unknown"):
+        return say(f"gate.warning_{notice.code}", lang)
     from ragstone.shown.comparison import warning_text
 
     return warning_text(notice, lang)

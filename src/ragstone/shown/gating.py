@@ -66,7 +66,7 @@ def gate(
     if base is None:
         _refuse_drops(settings)
     measured = _Measured(new, base, settings, seed)
-    warnings = [] if base is None else list(_differences(new, base, measured, allow_different_signature))
+    warnings = [*measured.notices, *(() if base is None else _differences(new, base, measured, allow_different_signature))]
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
     if base is not None:
@@ -160,6 +160,9 @@ def _differences(new: Run, base: Run, measured: _Measured, allowed: bool) -> Ite
     if refused and not allowed:
         raise ConfigError("\n".join([*(warning_text(n, lang) for n in refused), say("gate.different_signature", lang)]))
     yield from found
+    known = ("judge", "embedder", "prompts", "metrics", "signature")
+    if not all(any(run.manifest.get(name) for name in known) for run in (base, new)):
+        yield Notice("signature_unknown")
 
 
 def _of_the_baseline(limits: Iterable[Limit], measured: _Measured, by_default: bool) -> Iterator[Notice]:
@@ -177,11 +180,13 @@ class _Measured:
     def __init__(self, run: Run, base: Run | None, settings: GateSettings, seed: int) -> None:
         self.run, self.base, self._seed = run, base, seed
         self._confidence, self._only_numbers = settings.confidence, settings.no_new_made_up is True
+        self.notices: list[Notice] = []
+        """What had to be left out while reading the two runs."""
         self._sides: dict[str | None, tuple[Cells, SampleFacts]] = {}
         self._comparisons: dict[str | None, Comparison] = {}
         self.metrics = _scores(self._side(None)[0])
         """Metrics the run has cells of -> how many are ok."""
-        self.base_scores = {} if base is None else _scores(base.cells(SampleFacts(), []))
+        self.base_scores = {} if base is None else _scores(self._read(base, SampleFacts(), "base"))
 
     def facts(self, key: str) -> SampleFacts:
         """Return what is known of the samples under a key."""
@@ -202,8 +207,15 @@ class _Measured:
     def _side(self, key: str | None) -> tuple[Cells, SampleFacts]:
         if key not in self._sides:
             facts = SampleFacts(key)
-            self._sides[key] = self.run.cells(facts, []), facts
+            self._sides[key] = self._read(self.run, facts, "new"), facts
         return self._sides[key]
+
+    def _read(self, run: Run, facts: SampleFacts, side: str) -> Cells:
+        found: list[Notice] = []
+        cells = run.cells(facts, found)
+        if facts.key is None:  # a run is read again for each key; what was left out is told once
+            self.notices += [Notice(notice.code, (*notice.values, ("side", side))) for notice in found]
+        return cells
 
     def _values(self, limit: Limit) -> tuple[list[float], int]:
         """Return the ok values of a rule's samples, and how many cells failed."""
