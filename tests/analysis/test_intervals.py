@@ -189,6 +189,14 @@ def test_the_seed_decides_and_many_values_are_drawn_in_portions(method, monkeypa
     assert ends(interval(values, SCORES, method=method)) == pytest.approx(ends(first), abs=0.01)
 
 
+@pytest.mark.parametrize("method", [*RESAMPLED, "bounded"])
+def test_very_many_values_are_drawn_by_neighbourhood(method):
+    values = smooth(30_000, 2)
+    found = interval(values, SCORES, method=method)
+    usual = interval(values, SCORES, method="t")
+    assert ends(found) == pytest.approx(ends(usual), abs=0.15 * stats.sem(values))
+
+
 def test_values_beyond_the_scale_stretch_it():
     found = interval([-3.0, 5.0, 5.0], SCORES, method="bounded")
     assert -3 <= found.low < found.high <= 5

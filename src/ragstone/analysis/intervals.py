@@ -26,6 +26,8 @@ DRAWS = 10_000
 """Resamples, or draws of weights."""
 _CELLS = 1 << 21
 """Numbers of draws held at a time (16 MB), however many values there are."""
+_BINS, _MANY = 2_000, 8_000
+"""More distinct values than `_MANY` are drawn as `_BINS` groups of neighbours."""
 _NO_SPREAD = 1e-9
 """A resample whose standard error is this small beside the sample's has none."""
 
@@ -167,7 +169,7 @@ def _bounded(values: Sequence[float], scale: Scale, tail: float, seed: int) -> t
     n + 1 standard exponential weights, here one Gamma(count) weight for all values that are equal. With one or two distinct
     values the weighted mean is a beta variable, and the quantile is exact (for zeros and ones: Clopper and Pearson's).
     """
-    groups = tied(values)
+    groups = _thinned(tied(values))
     worst, best = min(scale.low, groups[0][0]), max(scale.high, groups[-1][0])
     low = _beta_end(_with_one_more(groups, worst), tail)
     high = _beta_end(_with_one_more(groups, best), 1 - tail)
@@ -207,6 +209,21 @@ def _drawn_ends(groups: list[tuple[float, int]], ends: list[tuple[float, float]]
     return [float(np.quantile((total + more * value) / (weight + more), p)) for value, p in ends]
 
 
+def _thinned(groups: list[tuple[float, int]]) -> list[tuple[float, int]]:
+    """Take neighbours together, at their mean, where drawing every value apart would take half a minute.
+
+    What is lost is the spread inside 1/2,000 of the range: far less than 10,000 draws can tell.
+    """
+    if len(groups) <= _MANY:
+        return groups
+    low, width = groups[0][0], (groups[-1][0] - groups[0][0]) / _BINS
+    bins: dict[int, tuple[float, int]] = {}
+    for value, count in groups:
+        total, held = bins.get(at := int((value - low) / width), (0.0, 0))
+        bins[at] = (total + value * count, held + count)
+    return [(total / held, held) for total, held in bins.values()]
+
+
 def _portions(width: int) -> Iterator[int]:
     """Share out the draws so that few enough numbers are held at a time."""
     rows = max(1, _CELLS // width)
@@ -218,7 +235,7 @@ def _resampled(values: Sequence[float], scale: Scale, tail: float, seed: int, me
     import numpy as np
 
     mean = _mean(values)
-    groups = tied(v - mean for v in values)
+    groups = _thinned(tied(v - mean for v in values))
     if len(groups) == 1:
         return mean, mean
     off, counts = np.array([v for v, _ in groups]), np.array([c for _, c in groups])
