@@ -24,12 +24,12 @@ CLI = {
     "en": """# Command line
 
 Exit codes: **0** fine · **1** finished, but a metric's coverage is below `--min-coverage`, a rule of `gate` fails, a replay differs,
-or `doctor` finds embeddings that cannot be used · **2** usage, settings or data, found before any request · **3** stopped early by the endpoint, the
-model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was finished is kept, and
-the same command goes on.
+or `doctor` finds embeddings that cannot be used · **2** usage, settings or data, found before any request · **3** stopped early by
+the endpoint, the model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was
+finished is kept, and the same command goes on.
 
-`show`, `diagnose`, `compare`, `plan` and `history` end with 0 whatever they find, and with 2 where there is nothing to look at; `gate` alone
-turns a finding into a 1.
+`show`, `diagnose`, `compare`, `plan` and `history` end with 0 whatever they find, and with 2 where there is nothing to look at;
+`gate` alone turns a finding into a 1.
 
 `--json` puts one document on stdout and nothing else; an `evaluate` that ends with 2 or 3 prints none. Progress and notices
 go to stderr. `--lang zh` or `--lang en` may stand anywhere.
