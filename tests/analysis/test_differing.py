@@ -34,7 +34,7 @@ def codes(old, now, metrics=("faithfulness",)):
         ({"judge": {**JUDGE, "answered_by": ["m-1-0731"]}}, []),
         ({"judge": "m-2"}, ["judge_differs"]),
         ({"judge": {"model": "none", "endpoint": "none"}}, []),
-        ({"judge": None}, []),
+        ({"judge": None}, ["signature_unknown"]),
         ({"embedder": {"model": "e-2"}}, ["embedder_differs"]),
         ({"embedder": {**FULL["embedder"], "parameters": {"cut_texts": 3}}}, []),
         ({"prompts": {"zh": "aaaa", "en": "cccc"}}, ["prompts_differ"]),
@@ -58,10 +58,10 @@ def test_each_part_is_told_apart(change, found):
     [
         ({"signature": "a"}, {"signature": "b"}, ["signature_differs"]),
         ({"signature": "a"}, {"signature": "a"}, []),
-        ({"signature": "a"}, {}, []),
+        ({"signature": "a"}, {}, ["signature_unknown"]),
         ({"signature": "a"}, {**FULL, "signature": "b"}, ["signature_differs"]),
-        ({}, {}, []),
-        ({"gold_fingerprint": "a"}, {"gold_fingerprint": "b"}, ["gold_differs"]),
+        ({}, {}, ["signature_unknown"]),
+        ({"gold_fingerprint": "a"}, {"gold_fingerprint": "b"}, ["signature_unknown", "gold_differs"]),
     ],
 )
 def test_without_the_parts_the_signature_tells(old, now, found):

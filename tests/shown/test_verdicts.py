@@ -22,29 +22,30 @@ TEXTS = {
     "cannot_tell": (
         (HALF, [0.83, 0.61] * 20, {}),
         "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): cannot tell; this may be luck. The true change may be anything from"
-        " -0.067 to +0.127. Telling a difference of this size from luck takes about 810 questions; you have 40.",
-        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。"
+        " -0.067 to +0.127. Up on 20, down on 20, the same on 0. Telling a difference of this size from luck takes about 810 questions; you have 40.",
+        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。上升 20 个，下降 20 个，不变 0 个。"
         "要把这样大小的差异与运气区分开，约需 810 个问题；现在有 40 个。",
     ),
     "better": (
         (HALF, [0.52, 0.92] * 20, {}),
         "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): better. The true gain lies between 0.027 and 0.033; had nothing changed,"
-        " luck alone would bring a difference this large in fewer than 1 of 1000 cases.",
+        " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 40, down on 0, the same on 0.",
         "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：变好了。真实的提升在 0.027 到 0.033 之间；"
-        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。",
+        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。上升 40 个，下降 0 个，不变 0 个。",
     ),
     "worse": (
         ([0.52, 0.92] * 20, HALF, {}),
         "faithfulness 0.720 → 0.690 (-0.030 on 40 questions): worse. The true loss lies between 0.027 and 0.033; had nothing changed,"
-        " luck alone would bring a difference this large in fewer than 1 of 1000 cases.",
+        " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 0, down on 40, the same on 0.",
         "忠实度 0.720 → 0.690（40 个问题，差 -0.030）：变差了。真实的下降在 0.027 到 0.033 之间；"
-        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。",
+        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。上升 0 个，下降 40 个，不变 0 个。",
     ),
     "equivalent": (
         ([0.5] * 40, [0.51, 0.49] * 20, {"margin": 0.02}),
-        "faithfulness 0.500 → 0.500 (0.000 on 40 questions): no difference that matters. The true change lies between -0.003 and +0.003,"
-        " within the ±0.02 you allow.",
-        "忠实度 0.500 → 0.500（40 个问题，差 0.000）：没有值得在意的差异。真实的变化在 -0.003 到 +0.003 之间，未超出你允许的 ±0.02。",
+        "faithfulness 0.500 → 0.500 (0.000 on 40 questions): no difference that matters (equivalent). The true change lies between -0.003"
+        " and +0.003, within the margin of ±0.02. Up on 20, down on 20, the same on 0.",
+        "忠实度 0.500 → 0.500（40 个问题，差 0.000）：没有值得在意的差异（相当）。真实的变化在 -0.003 到 +0.003 之间，未超出设定的 ±0.02。"
+        "上升 20 个，下降 20 个，不变 0 个。",
     ),
     "identical": (
         ([0.5] * 10, [0.5] * 10, {}),
@@ -55,21 +56,23 @@ TEXTS = {
     "too_few": (
         ([0.5, 0.7, 0.2], [0.6, 0.6, 0.4], {}),
         "faithfulness 0.467 → 0.533 (+0.067 on 3 questions): too few to tell. Fewer than 6 questions can never rule out luck."
-        " Telling a difference of this size from luck takes about 42 questions; you have 3.",
+        " Up on 2, down on 1, the same on 0. Telling a difference of this size from luck takes about 42 questions; you have 3.",
         "忠实度 0.467 → 0.533（3 个问题，差 +0.067）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。"
-        "要把这样大小的差异与运气区分开，约需 42 个问题；现在有 3 个。",
+        "上升 2 个，下降 1 个，不变 0 个。要把这样大小的差异与运气区分开，约需 42 个问题；现在有 3 个。",
     ),
     "one": (
         ([0.5], [0.6], {}),
-        "faithfulness 0.500 → 0.600 (+0.100 on 1 question): too few to tell. Fewer than 6 questions can never rule out luck.",
-        "忠实度 0.500 → 0.600（1 个问题，差 +0.100）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。",
+        "faithfulness 0.500 → 0.600 (+0.100 on 1 question): too few to tell. Fewer than 6 questions can never rule out luck."
+        " Up on 1, down on 0, the same on 0.",
+        "忠实度 0.500 → 0.600（1 个问题，差 +0.100）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。"
+        "上升 1 个，下降 0 个，不变 0 个。",
     ),
     "none": (
         (["timeout"] * 8, [0.5] * 8, {}),
-        "faithfulness: nothing to compare. There is no question on which both runs have a score. Left out: 8 that failed; had they gone"
-        " as badly or as well as can be for the new run, the difference would be anything from -0.500 to +0.500.",
-        "忠实度：无可比较。没有一个问题在两次运行中都有分数。有 8 个因失败未计入；"
-        "若按对新运行最坏和最好的情形计，差值在 -0.500 到 +0.500 之间。",
+        "faithfulness: nothing to compare. There is no question on which both runs have a score. 8 more failed in one of the runs;"
+        " wherever their scores had come out, the difference over all would be between -0.500 and +0.500.",
+        "忠实度：无可比较。没有一个问题在两次运行中都有分数。另有 8 个在某次运行中失败；"
+        "无论它们本来得多少分，全部算上的差值都在 -0.500 到 +0.500 之间。",
     ),
 }
 
@@ -100,7 +103,9 @@ def test_the_same_answers_are_judge_noise_alone(lang):
     phrase = {"en": "judge noise alone", "zh": "评判噪声"}[lang]
     assert phrase in told([0.5] * 8, [0.6] * 8, lang, **more)
     assert phrase not in told([0.5] * 8, [0.5] * 8, lang, **more)
-    assert phrase in headline(compared(rows([0.5] * 8), rows([0.6] * 8), **more), lang)
+    top = {"en": "the judge's own noise", "zh": "评判噪声"}[lang]
+    assert top in headline(compared(rows([0.5] * 8), rows([0.6] * 8), **more), lang)
+    assert top not in headline(compared(rows([0.5] * 8), rows([0.5] * 8), **more), lang)
     unlike = {"base_manifest": {"signature": "a"}, "new_manifest": {"signature": "b"}}
     other = told([0.5] * 8, [0.6] * 8, lang, **more, **unlike)
     assert phrase not in other

@@ -26,13 +26,18 @@ def differing(base: Manifest, new: Manifest, metrics: Iterable[str]) -> Iterator
         new: manifest of the other.
         metrics: names of the metrics that are compared.
 
-    Manifests without judge, embedder, prompts and metrics are compared by their signature.
+    Manifests without judge, embedder, prompts and metrics are compared by their signature. What only one run tells, or
+    neither, may differ as well: `signature_unknown`.
     """
     if not any(base.get(name) for name in _FIELDS) or not any(new.get(name) for name in _FIELDS):
         old, now = base.get("signature"), new.get("signature")
-        if old is not None and now is not None and old != now:
+        if old is None or now is None:
+            yield Notice("signature_unknown")
+        elif old != now:
             yield Notice("signature_differs", (("base", str(old)), ("new", str(now))))
     else:
+        if any(bool(base.get(name)) != bool(new.get(name)) for name in _FIELDS):
+            yield Notice("signature_unknown")
         yield from _who(base, new)
         yield from _prompts(base.get("prompts"), new.get("prompts"))
         yield from _versions(base.get("metrics"), new.get("metrics"), metrics)

@@ -227,6 +227,7 @@ def warning_text(warning: Notice, lang: Language) -> str:
         return say("compare.warning_questions_differ", lang, **values)
     if warning.code == "coverage_low" and values["metric"] is None:
         return say("compare.warning_few_pairs", lang, **values)
+    values |= {name: say("compare.not_set", lang) for name in ("base", "new") if values.get(name) == "-"}
     if "metric" in values:
         values["metric"] = metric_name(values["metric"], lang)
     if warning.code == "coverage_low" and "base" in values:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 IDS_SHOWN = 10
 """Ids that are named of those left out; the JSON document has them all."""
 CLAIM_KINDS = ("lost", "newly_contradicted", "newly_unsupported", "gained")
+TOLD_ABOVE = ("smoke_test", "judge_noise_alone", "measuring_alone")
+"""Warnings that the top of the page tells."""
 TOLD_AT = 3
 """From the third run on the same questions, a reader is told how many there are."""
 
@@ -35,7 +37,9 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
     yield Items(tuple(verdict_text(m, lang, family=family, alone=found.alone) for m in found.metrics if m.verdict))
     yield from _warnings(found, lang)
     yield _table(found.metrics, found.rules.alpha, lang)
-    yield Text(say("compare.legend", lang, level=_level(found.rules.alpha), count=family))
+    legend = [say("compare.legend", lang, level=_level(found.rules.alpha))]
+    legend += [say("compare.legend_corrected", lang, count=family)] if family > 1 else []
+    yield Text(together(legend, lang))
     yield from _left(found, lang)
     yield from _slices(found, lang)
     for kind in CLAIM_KINDS:
@@ -44,7 +48,7 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
 
 
 def _warnings(found: Comparison, lang: Language) -> Iterator[Block]:
-    texts = [warning_text(warning, lang) for warning in found.warnings if warning.code != "smoke_test"]
+    texts = [warning_text(warning, lang) for warning in found.warnings if warning.code not in TOLD_ABOVE]
     count = looks(found.base.path, found.base.gold_fingerprint)
     if count >= TOLD_AT:
         texts.append(say("compare.looks", lang, count=count))
@@ -139,6 +143,8 @@ def _ids(evidence: Iterable[str]) -> str:
 
 
 def _made_with(found: Comparison, lang: Language) -> Iterator[Block]:
+    if not (found.base.signature or found.new.signature):  # a warning above says so
+        return
     base, new = (facts.signature or say("show.signature_unknown", lang) for facts in (found.base, found.new))
     if base == new:
         yield Heading(say("compare.made_with_both", lang))

@@ -160,9 +160,6 @@ def _differences(new: Run, base: Run, measured: _Measured, allowed: bool) -> Ite
     if refused and not allowed:
         raise ConfigError("\n".join([*(warning_text(n, lang) for n in refused), say("gate.different_signature", lang)]))
     yield from found
-    known = ("judge", "embedder", "prompts", "metrics", "signature")
-    if not all(any(run.manifest.get(name) for name in known) for run in (base, new)):
-        yield Notice("signature_unknown")
 
 
 def _of_the_baseline(limits: Iterable[Limit], measured: _Measured, by_default: bool) -> Iterator[Notice]:

@@ -47,9 +47,9 @@ def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) 
         kind = _kind(found)
         key = "compare.verdict_leaning_among" if kind == "leaning" and family > 1 else f"compare.verdict_{kind}"
         yield say(key, lang, **_values(found, lang, family))
-        yield _needs(found, lang)
-        if alone and (found.wins or found.losses):
-            yield say(f"compare.alone_{alone}", lang)
+        if found.wins or found.losses:
+            yield say("compare.counts", lang, wins=found.wins, losses=found.losses, ties=found.ties)
+            yield say(f"compare.alone_{alone}", lang) if alone else _needs(found, lang)
         if found.judge_noise and found.judge_noise.judge_share is not None:
             yield say("compare.judge_part", lang, share=percent(found.judge_noise.judge_share))
     yield _left_out(found, lang)
@@ -92,8 +92,10 @@ def _needs(found: Contrast, lang: Language) -> str:
             return say("compare.needs_many", lang)
         key = "compare.needs_margin" if found.margin is not None else "compare.needs"
         return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
-    if found.verdict == "too_few" or _kind(found) == "leaning":
+    if found.verdict == "too_few":
         return ""
+    if _kind(found) == "leaning":
+        return say("compare.settled_by_more", lang)
     return say("compare.finds", lang, questions=questions(found.n, lang), gap=size(min(1.0, found.detectable)))
 
 
@@ -112,17 +114,19 @@ def _left_out(found: Contrast, lang: Language) -> str:
 def headline(runs: ComparedRuns, lang: Language) -> str:
     """Return the outcome of a comparison in a few sentences: the metrics by verdict, worse ones first."""
     pairs = runs.pairs
-    parts = [say("compare.headline", lang, questions=questions(len(pairs), lang))]
+    whole = not pairs.apart and not any(m.left_out for m in runs.metrics)
+    parts = [say("compare.headline_all" if whole else "compare.headline", lang, questions=questions(len(pairs), lang))]
+    changed = any(m.wins or m.losses for m in runs.metrics)
+    if runs.alone and changed:
+        parts.append(say(f"compare.headline_alone_{runs.alone}", lang))
     if pairs.apart:
         parts.append(say("compare.headline_partly", lang, questions=questions(pairs.apart, lang)))
     for verdict in ORDER:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
             parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
-    if not runs.alike:
+    if not runs.alike and not (runs.alone and changed):
         parts.append(say("compare.headline_unalike", lang))
-    elif runs.alone and any(m.wins or m.losses for m in runs.metrics):
-        parts.append(say(f"compare.alone_{runs.alone}", lang))
     return together(parts, lang)
 
 
