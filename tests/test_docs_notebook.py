@@ -41,7 +41,7 @@ def executed(page: Path, folder: Path, lang: str) -> list[dict[str, Any]]:
     ],
 )
 def test_the_cells_of_the_page_run_and_show_tables(folder, lang, notice, faithfulness, tmp_path):
-    summary, frame, scripted, keywords = executed(folder / "notebook.md", tmp_path, lang)
+    summary, frame, scripted, keywords, diagnosis = executed(folder / "notebook.md", tmp_path, lang)
 
     assert summary["text/html"].partition("<details>")[0].count("<table") == 2
     assert notice in summary["text/html"]
@@ -59,3 +59,6 @@ def test_the_cells_of_the_page_run_and_show_tables(folder, lang, notice, faithfu
     assert scripted["text/plain"] == "Run(in memory, samples=2, faithfulness=0.5)"
 
     assert re.findall(r"<td>([\d.]+)</td>", keywords["text/html"]) == ["0.5", "0.0"]
+
+    assert "<table" in diagnosis["text/html"]
+    assert diagnosis["text/plain"].startswith("Diagnosis(")
