@@ -60,6 +60,22 @@ def test_what_is_no_run_is_passed_over_and_what_is_broken_named(tmp_path):
     assert [path.name for path, _ in bad] == ["broken"]
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe"])
+def test_a_manifest_that_cannot_be_read_makes_a_run_unreadable(tmp_path, content):
+    write_history_run(tmp_path / "a", ROWS)
+    write_history_run(tmp_path / "b", ROWS)
+    (tmp_path / "b" / "manifest.json").write_bytes(content)
+    found, bad = runs_in(tmp_path)
+    assert [run.path.name for run in found] == ["a"]
+    assert [(path.name, "manifest.json" in problem) for path, problem in bad] == [("b", True)]
+
+
+def test_a_run_written_by_hand_needs_no_manifest(tmp_path):
+    (write_history_run(tmp_path / "a", ROWS) / "manifest.json").unlink()
+    (write_history_run(tmp_path / "b", ROWS) / "manifest.json").write_text("{}")
+    assert sorted(names(tmp_path)) == ["a", "b"]
+
+
 def test_a_run_and_nothing_are_refused(tmp_path):
     run = write_history_run(tmp_path / "a", ROWS)
     with pytest.raises(RunFolderError, match="is a run"):

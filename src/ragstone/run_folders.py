@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from ragstone.errors import RunFolderError
 from ragstone.results import MANIFEST, SCORES, Run, existing, load
 from ragstone.text import say, screen_language
@@ -33,7 +35,8 @@ class DatedRun:
 def runs_in(folder: str | Path) -> tuple[list[DatedRun], list[tuple[Path, str]]]:
     """Return the runs right below a folder, oldest first, and (path, problem) of each that cannot be read.
 
-    A folder without `scores.jsonl` and `manifest.json` is no run and passed over.
+    A folder without `scores.jsonl` and `manifest.json` is no run and passed over; a manifest that cannot be read makes a run
+    unreadable, since nobody knows then what it measured.
 
     Raises:
         RunFolderError: there is no such folder, or it is a run itself.
@@ -57,9 +60,19 @@ def runs_in(folder: str | Path) -> tuple[list[DatedRun], list[tuple[Path, str]]]
 
 def _dated(path: Path) -> DatedRun:
     run = load(path)
+    if not run.manifest and not _tells_nothing(path / MANIFEST):  # it would pass for a run of another gold set
+        raise RunFolderError(say("history.manifest_unreadable", screen_language()))
     told = _moment(run.manifest.get("created_at"))
     at = told or datetime.fromtimestamp((path / SCORES).stat().st_mtime, UTC)
     return DatedRun(run, path, at, told is not None)
+
+
+def _tells_nothing(manifest: Path) -> bool:
+    """True where a manifest is missing or empty, which is fine; False where it cannot be read."""
+    try:
+        return not manifest.is_file() or orjson.loads(manifest.read_bytes()) == {}
+    except orjson.JSONDecodeError:
+        return False
 
 
 def _moment(told: Any) -> datetime | None:

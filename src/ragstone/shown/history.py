@@ -88,24 +88,27 @@ class ShownHistory(History):
         return to_html(self.blocks(lang), lang)
 
     def _head(self, lang: Language) -> Iterator[Block]:
-        first, newest = self.runs[0], self.runs[-1]
-        title = "history.title" if len(self.runs) > 1 else "history.title_one"
-        yield Heading(say(title, lang, **({"runs": len(self.runs)} if len(self.runs) > 1 else {}), path=self.directory))
+        if len(self.runs) > 1:
+            yield Heading(say("history.title", lang, runs=len(self.runs), path=self.directory))
+        else:
+            yield Heading(say("history.title_one", lang, path=self.directory))
         yield Text(" · ".join(say(f"history.count_{status}", lang, count=count) for status, count in self.counts.items() if count))
-        yield Text(
-            say(
-                "history.from_to",
-                lang,
-                claims=sum(self.counts.values()),
-                gold=_gold_name(self.gold_fingerprint, lang),
-                metric=metric_name(self.metric, lang),
-                first=first.name,
-                first_date=first.created_at[:10],
-                last=newest.name,
-                last_date=newest.created_at[:10],
-            )
-        )
+        yield Text(self._of_what(lang))
         yield from (Text(_warning(warning, lang), warning=True) for warning in self.warnings)
+
+    def _of_what(self, lang: Language) -> str:
+        first, newest = self.runs[0], self.runs[-1]
+        gold, metric = _gold_name(self.gold_fingerprint, lang), metric_name(self.metric, lang)
+        told = {
+            "claims": sum(self.counts.values()),
+            "gold": gold,
+            "metric": metric,
+            "first": first.name,
+            "first_date": first.created_at[:10],
+        }
+        if len(self.runs) == 1:
+            return say("history.from_one", lang, **told)
+        return say("history.from_to", lang, **told, last=newest.name, last_date=newest.created_at[:10])
 
     def _sections(self, lang: Language, worst: int) -> Iterator[Block]:
         listed = [status for status in WORST_FIRST if status in self.kinds or (not self.kinds and status != "pass")]
