@@ -2,8 +2,9 @@
 
 import pytest
 
-from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims
+from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims, unpaired
 from ragstone.analysis.intervals import Interval
+from ragstone.analysis.pairs import Pairs
 
 MEAN, DROP, COVERAGE = Limit("min_mean", "m", 0.8), Limit("max_drop", "m", 0.02), Limit("min_coverage", "m", 0.95, required=False)
 
@@ -77,3 +78,18 @@ def test_a_made_up_claim_is_new_if_its_sample_did_not_have_it():
     rule = Limit("no_new_made_up", None, 0.0)
     assert (made_up_outcome(rule, found).status, made_up_outcome(rule, found).observed) == ("fail", 3.0)
     assert made_up_outcome(rule, []).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("only_base", "only_new", "changed", "told"),
+    [
+        ((), (), (), []),
+        ((), ("n",), (), []),
+        (("a", "b"), ("n",), (), [("questions_missing", ("a", "b"))]),
+        (("a",), (), ("c",), [("questions_missing", ("a",)), ("questions_changed", ("c",))]),
+    ],
+)
+def test_questions_of_the_baseline_without_a_partner(only_base, only_new, changed, told):
+    pairs = Pairs((0,), (0,), ("x",), only_base, only_new, changed, (), 9, 9)
+    assert [(notice.code, dict(notice.values)["ids"]) for notice in unpaired(pairs)] == told
+    assert all(dict(notice.values)["total"] == 9 for notice in unpaired(pairs))

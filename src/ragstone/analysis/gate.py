@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ragstone.analysis.cells import Notice
 from ragstone.analysis.intervals import Interval
+
+if TYPE_CHECKING:
+    from ragstone.analysis.pairs import Pairs
 
 Kind = Literal["min_coverage", "min_mean", "max_drop", "no_new_made_up"]
 Status = Literal["pass", "fail", "flaky", "skipped"]
@@ -100,6 +104,13 @@ def new_claims(base: Mapping[str, set[str]], new: Mapping[str, Iterable[tuple[st
         for claim, text, folded in claims
         if folded not in base.get(sample_id, ())
     ]
+
+
+def unpaired(pairs: Pairs) -> Iterator[Notice]:
+    """Yield which questions of the baseline no drop was measured on: the run lacks them, or they have been edited since."""
+    for code, ids in (("questions_missing", pairs.only_base), ("questions_changed", pairs.changed)):
+        if ids:
+            yield Notice(code, (("ids", ids), ("total", pairs.base_samples)))
 
 
 def _outcome(rule: Limit, n: int, observed: float | None, ci: Interval | None, least: float) -> Outcome:

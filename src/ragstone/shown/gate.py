@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CLAIMS_SHOWN = 5
 """New made-up claims that a sentence quotes; `to_dict` holds all."""
+IDS_SHOWN = 10
+"""Ids that a warning names; `ragstone compare --json` holds all."""
 _LONG = 120
 """Characters of a claim that a sentence quotes."""
 
@@ -182,9 +184,18 @@ def _warning(notice: Notice, lang: Language) -> str:
         return say("gate.warning_metric_missing", lang, metric=metric_name(values["metric"], lang))
     if notice.code in ("baseline_unused", "signature_unknown"):
         return say(f"gate.warning_{notice.code}", lang)
+    if notice.code in ("questions_missing", "questions_changed"):
+        ids = values["ids"]
+        return say(f"gate.warning_{notice.code}", lang, count=len(ids), total=values["total"], ids=_listed(ids, lang))
     from ragstone.shown.comparison import warning_text
 
     return warning_text(notice, lang)
+
+
+def _listed(ids: Sequence[str], lang: Language) -> str:
+    rest = len(ids) - IDS_SHOWN
+    shown = [*ids[:IDS_SHOWN], *([say("gate.more_ids", lang, count=rest)] if rest > 0 else [])]
+    return ("、" if lang == "zh" else ", ").join(shown)
 
 
 def _cut(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.analysis.cells import FAILED, Cells, Notice
 from ragstone.analysis.claims import same_text
 from ragstone.analysis.differing import differing
-from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims
+from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims, unpaired
 from ragstone.analysis.intervals import SCORES, interval
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
@@ -25,6 +25,7 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.analysis.pairs import Pairs
     from ragstone.config.model import GateRule, GateSettings
     from ragstone.shown.comparison import Comparison
 
@@ -69,6 +70,7 @@ def gate(
     warnings = [*measured.notices, *(() if base is None else _differences(new, base, measured, allow_different_signature))]
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
+    outcomes = tuple(measured.outcome(limit) for limit in limits)
     if base is not None:
         warnings += _of_the_baseline(limits, measured, rules is None)
     return GateResult(
@@ -76,7 +78,7 @@ def gate(
         baseline=base.facts() if base else None,
         on_doubt=settings.on_doubt,
         confidence=settings.confidence,
-        outcomes=tuple(measured.outcome(limit) for limit in limits),
+        outcomes=outcomes,
         warnings=tuple(warnings),
     )
 
@@ -168,6 +170,8 @@ def _of_the_baseline(limits: Iterable[Limit], measured: _Measured, by_default: b
             yield Notice("metric_missing", (("metric", metric),))
     if not by_default and not any(limit.kind in ("max_drop", "no_new_made_up") for limit in limits):
         yield Notice("baseline_unused")
+    if (pairs := measured.pairs) is not None:
+        yield from unpaired(pairs)
 
 
 # ------------------------------------------------------------------ what is measured
@@ -188,6 +192,11 @@ class _Measured:
     def facts(self, key: str) -> SampleFacts:
         """Return what is known of the samples under a key."""
         return self._side(key)[1]
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """What drops were measured on; None where no rule asked for one."""
+        return next((found.pairs for found in self._comparisons.values()), None)
 
     def outcome(self, limit: Limit) -> Outcome:
         """Return what becomes of a rule."""

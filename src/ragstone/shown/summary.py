@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.summary import Summary
 from ragstone.figures import (
@@ -48,6 +48,10 @@ class ShownSummary(Summary):
             lines.append(f"  {m.metric:<{widest}}  {number(m.mean):>5}  {interval(m)}  {counts}")
         lines += ["  " + text for text in (self.run.signature, self.run.notice) if text]
         return "\n".join(lines)
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """Return the document of `show --json`; `lang` changes nothing, for it holds codes and numbers and no sentences."""
+        return super().to_dict()
 
     def blocks(self, lang: Language | None = None) -> list[Block]:
         """Return the page of `ragstone show` as blocks; `lang`: language of its words, unset = that of the screen."""
