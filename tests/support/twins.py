@@ -41,7 +41,9 @@ def samples(lang: str, places: Iterable[int], groups: Sequence[str] = (), **colu
     ]
 
 
-def run(lang: str, values: Sequence[Cell] | Mapping[int, Cell], groups: Sequence[str] = (), manifest: Row | None = None, **columns: Any) -> Run:
+def run(
+    lang: str, values: Sequence[Cell] | Mapping[int, Cell], groups: Sequence[str] = (), manifest: Row | None = None, **columns: Any
+) -> Run:
     """A run of one metric, with samples."""
     places = values.keys() if isinstance(values, Mapping) else range(len(values))
     return Run.from_scores(scores(lang, values), samples(lang, places, groups, **columns), manifest)
