@@ -56,7 +56,7 @@ def test_failed_cells_are_told_by_metric(failed, told):
 
 
 def test_not_applicable_cells_are_no_low_coverage():
-    assert codes(document(rows([0.5] * 10), rows([None] * 5 + [0.5] * 5))) == ["judge_noise_unknown"]
+    assert codes(document(rows([0.5] * 10), rows([None] * 5 + [0.5] * 5))) == ["signature_unknown", "judge_noise_unknown"]
 
 
 def test_two_points_of_coverage_are_no_difference():

@@ -169,3 +169,19 @@ def test_any_two_runs_can_be_written_and_shown(base, new, options):
     for metric in found.to_dict()["metrics"]:
         assert metric["wins"] + metric["ties"] + metric["losses"] == metric["n"]
         assert metric["verdict"] is None or (metric["verdict"] == "too_few") == (metric["n"] < 6)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "told"),
+    [
+        ("2026-03-02T10:00:00+00:00", "2026-03-01T10:00:00+00:00", True),
+        ("2026-03-02T10:00:00Z", "2026-03-01T10:00:00Z", True),
+        ("2026-03-01T10:00:00+00:00", "2026-03-02T10:00:00+00:00", False),
+        ("2026-03-02T10:00:00+00:00", None, False),
+        ("yesterday", "2026-03-01T10:00:00+00:00", False),
+        (5, 3, False),
+    ],
+)
+def test_a_base_that_was_made_later_is_told(base, new, told):
+    found = compared(rows([0.5] * 8), rows([0.6] * 8), base_manifest={"created_at": base}, new_manifest={"created_at": new})
+    assert ("base_is_newer" in [warning["code"] for warning in found.to_dict("zh")["warnings"]]) is told

@@ -22,9 +22,10 @@ TEXTS = {
     "cannot_tell": (
         (HALF, [0.83, 0.61] * 20, {}),
         "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): cannot tell; this may be luck. The true change may be anything from"
-        " -0.067 to +0.127. Up on 20, down on 20, the same on 0. Telling a difference of this size from luck takes about 810 questions; you have 40.",
-        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。上升 20 个，下降 20 个，不变 0 个。"
-        "要把这样大小的差异与运气区分开，约需 810 个问题；现在有 40 个。",
+        " -0.067 to +0.127. Up on 20, down on 20, the same on 0."
+        " Telling a difference of this size from luck takes about 810 questions; you have 40.",
+        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。"
+        "上升 20 个，下降 20 个，不变 0 个。要把这样大小的差异与运气区分开，约需 810 个问题；现在有 40 个。",
     ),
     "better": (
         (HALF, [0.52, 0.92] * 20, {}),
@@ -221,3 +222,12 @@ def test_chances_in_a_table_stand_on_the_right_side_of_the_limit(p, text):
 
 def test_one_question_is_no_plural():
     assert [questions(n, "en") for n in (0, 1, 2)] == ["0 questions", "1 question", "2 questions"]
+
+
+@LANGUAGES
+def test_the_same_answers_with_the_same_scores_say_nothing_of_other_questions(lang):
+    samples = [{"id": f"q{i:02}", "answer": "a", "contexts": ["c"]} for i in range(8)]
+    told_of = {"en": "On other questions", "zh": "换成其他同类问题"}[lang]
+    assert told_of in told([0.5] * 8, [0.5] * 8, lang)
+    assert told_of not in told([0.5] * 8, [0.5] * 8, lang, base_samples=samples, new_samples=samples)
+    assert told_of not in told([0.5] * 8, [0.5] * 8, lang, base_manifest={"run_id": "r"}, new_manifest={"run_id": "r"})

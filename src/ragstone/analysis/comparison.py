@@ -63,7 +63,7 @@ class ComparedRuns:
     @property
     def alone(self) -> Literal["judge_noise", "measuring"] | None:
         """Where every difference comes from, if not from the application: runs of the same answers differ by the measuring alone."""
-        if not self.same_answers:
+        if not self.same_answers and not any(notice.code == "same_run" for notice in self.warnings):
             return None
         return "judge_noise" if self.alike else "measuring"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -206,7 +207,7 @@ def _sides(cells: Paired) -> tuple[tuple[Floats, NDArray[np.uint8]], ...]:
 
 
 def _mean(values: Floats) -> float | None:
-    return float(values.mean()) if len(values) else None
+    return math.fsum(values) / len(values) if len(values) else None
 
 
 def _sd(values: Floats) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from difflib import get_close_matches
@@ -25,6 +26,7 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from ragstone.analysis.contrast import Contrast
     from ragstone.analysis.intervals import Method
+    from ragstone.analysis.summary import RunFacts
     from ragstone.shown.blocks import Block
     from ragstone.types import Language
 
@@ -139,6 +141,8 @@ def compare(
     facts = (base.facts(), new.facts())
     if any(old is not None and old == now for old, now in ((facts[0].path, facts[1].path), (facts[0].run_id, facts[1].run_id))):
         notices.append(Notice("same_run"))
+    elif _date(facts[0]) > _date(facts[1]) > "":
+        notices.append(Notice("base_is_newer", (("base", facts[0].created_at), ("new", facts[1].created_at))))
     notices += differing(base.manifest, new.manifest, chosen)
     with base.fetching() as old, new.fetching() as now:
         return Comparison.of(compare_runs(left, right, pairs, chosen, rules, facts=facts, fetch=(old, now), notices=notices))
@@ -151,6 +155,12 @@ def _rules(margin: float | None, alpha: float, ci: str | None, cluster: str | No
     if margin is not None and not 0 < margin <= 1:
         raise ConfigError(say("compare.margin_range", lang, value=margin))
     return Rules(alpha, margin, terms_of(ci, cluster, seed=seed).ci, seed)
+
+
+def _date(run: RunFacts) -> str:
+    """When a run was made, in a form whose order is that of time (ragstone writes UTC); "" where it does not tell, or otherwise."""
+    said = run.created_at or ""
+    return said if re.match(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$", said) else ""
 
 
 def _side(run: Run, name: str, by: str | None, cluster: str | None, notices: list[Notice]) -> Side:

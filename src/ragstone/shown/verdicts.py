@@ -44,8 +44,11 @@ def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) 
         yield say("compare.part", lang, head=head(found, lang))
         return
     else:
-        kind = _kind(found)
-        key = "compare.verdict_leaning_among" if kind == "leaning" and family > 1 else f"compare.verdict_{kind}"
+        key = f"compare.verdict_{_kind(found)}"
+        if key == "compare.verdict_leaning" and family > 1:
+            key = "compare.verdict_leaning_among"
+        if key == "compare.verdict_identical" and alone:
+            key = "compare.verdict_identical_alone"
         yield say(key, lang, **_values(found, lang, family))
         if found.wins or found.losses:
             yield say("compare.counts", lang, wins=found.wins, losses=found.losses, ties=found.ties)
