@@ -51,7 +51,8 @@ def test_a_cause_that_rests_on_a_metric_that_is_not_there_says_so():
 
 
 @pytest.mark.parametrize(
-    ("relevancy", "intent", "told"), [(0.2, "hotline", True), (0.8, "hotline", False), (0.2, None, False), (0.2, "", False)]
+    ("relevancy", "intent", "told"),
+    [(0.2, "hotline", True), (0.8, "hotline", False), *((0.2, nothing, False) for nothing in (None, "", True, False, 1, 0.0, "true", "0"))],
 )
 def test_the_intents_of_answers_to_another_question(relevancy, intent, told):
     sample = {"meta": {"intent_top1": intent}}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragstone.analysis.canned import Canned
 from ragstone.analysis.causes import SampleCauses, off_topic
 from ragstone.analysis.evidence import Evidence
+from ragstone.analysis.signs import truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Remarks:
         for code in self._codes(found, causes):
             self._held.setdefault(code, []).append(found.sample_id)
         intent = found.about and found.about.intent_top1
-        if intent not in (None, "") and off_topic(found):
+        if intent not in (None, "") and truth(intent) is None and off_topic(found):  # "right" names no intent
             self._intents[str(intent)] += 1
             self._off_with_intent.append(found.sample_id)
 

@@ -194,7 +194,7 @@ def _intent_right(found: Evidence) -> bool | None:
     told = found.about
     said = found.values.get("intent_top1", told.intent_top1 if told else None)
     if said is None or told is None or told.intent is None or "intent_top1" in found.values:
-        return _truth(said)
+        return truth(said)
     return same_text(str(said)) == same_text(str(told.intent))
 
 
@@ -261,7 +261,7 @@ SIGNS: dict[str, Sign] = {
 """Every sign by its name."""
 
 
-def _truth(value: object) -> bool | None:
+def truth(value: object) -> bool | None:
     """True or False of what a column says; None for what is neither."""
     if isinstance(value, bool | int | float):
         return value >= OFF
