@@ -209,3 +209,10 @@ def test_the_language_of_the_screen_changes_no_number(name, tmp_path, capfd, mon
     assert found[0]["code"] in (0, 1)
     assert without_sentences(found[0]) == without_sentences(found[1])
     assert (found[0] != found[1]) == (name != "show")  # which tells codes and numbers, no sentences
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_show_and_compare_give_the_same_means_to_the_last_bit(shape):
+    sides = [run("zh", values) for values in SHAPES[shape]]
+    (found,) = compare(*sides).metrics
+    assert (found.base_mean, found.new_mean) == tuple(side.summary().metrics[0].mean for side in sides)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +12,7 @@ from ragstone.analysis.intervals import DIFFERENCES, Interval, Method, interval
 from ragstone.analysis.paired import ABSENT, LOST, NONE, OK, Paired
 from ragstone.analysis.planning import detectable, needed_n
 from ragstone.analysis.signflip import Chance, sign_flip
+from ragstone.analysis.spread import mean_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -207,7 +209,9 @@ def _sides(cells: Paired) -> tuple[tuple[Floats, NDArray[np.uint8]], ...]:
 
 
 def _mean(values: Floats) -> float | None:
-    return math.fsum(values) / len(values) if len(values) else None
+    """The mean that `show` gives of the same scores, to the last bit, in whatever order they stand."""
+    each = array("d", values.tobytes())
+    return mean_of(each, math.fsum(each))
 
 
 def _sd(values: Floats) -> float | None:
