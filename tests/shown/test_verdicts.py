@@ -98,12 +98,25 @@ def test_a_difference_that_leans_is_not_called_anything_and_nothing():
 
 
 @LANGUAGES
+@pytest.mark.parametrize(("new", "options"), [([0.5] * 8, {"ci": "t"}), ([0.5] * 8, {"ci": "bca"}), ([0.6] * 8, {}), ([0.4] * 8, {})])
+def test_an_interval_without_width_is_not_read_out_as_a_range(new, options, lang):
+    text = told([0.5] * 8, new, lang, **options)
+    assert not re.search(r"(\d\.\d+) (and|to|到) \1", text.replace("+", "").replace("-", ""))
+    even = {"en": ("no certainty", "by the same on every question"), "zh": ("并不表示确定无疑", "都一样")}[lang]
+    assert even[new[0] != 0.5] in text
+
+
+@LANGUAGES
 def test_the_same_answers_are_judge_noise_alone(lang):
     samples = [{"id": f"q{i:02}", "answer": "a", "contexts": ["c"]} for i in range(8)]
     more = {"base_samples": samples, "new_samples": samples}
     phrase = {"en": "judge noise alone", "zh": "评判噪声"}[lang]
     assert phrase in told([0.5] * 8, [0.6] * 8, lang, **more)
     assert phrase not in told([0.5] * 8, [0.5] * 8, lang, **more)
+    drift = {"en": "the judge itself now reads these answers differently", "zh": "是评判模型现在判得不一样了"}[lang]
+    assert drift in told([0.5] * 8, [0.6] * 8, lang, **more)
+    assert drift not in told([0.5] * 8, [0.6, 0.4] * 4, lang, **more)
+    assert drift not in told([0.5] * 8, [0.6] * 8, lang)
     top = {"en": "the judge's own noise", "zh": "评判噪声"}[lang]
     assert top in headline(compared(rows([0.5] * 8), rows([0.6] * 8), **more), lang)
     assert top not in headline(compared(rows([0.5] * 8), rows([0.5] * 8), **more), lang)

@@ -53,6 +53,8 @@ def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) 
         if found.wins or found.losses:
             yield say("compare.counts", lang, wins=found.wins, losses=found.losses, ties=found.ties)
             yield say(f"compare.alone_{alone}", lang) if alone else _needs(found, lang)
+            if alone == "judge_noise" and found.verdict in ("better", "worse"):
+                yield say("compare.judge_drifted", lang)
         if found.judge_noise and found.judge_noise.judge_share is not None:
             yield say("compare.judge_part", lang, share=percent(found.judge_noise.judge_share))
     yield _left_out(found, lang)
@@ -65,6 +67,8 @@ def _kind(found: Contrast) -> str:
         return "one_cluster"
     if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
         return "leaning"
+    if found.verdict in ("identical", "better", "worse") and found.sd == 0 and ci is not None and ci.low == ci.high:
+        return f"{found.verdict}_evenly"  # "between 0.100 and 0.100" would promise what nobody knows
     return str(found.verdict)
 
 
