@@ -2,7 +2,17 @@
 
 import pytest
 
-from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims, unpaired
+from ragstone.analysis.gate import (
+    Limit,
+    Outcome,
+    coverage_outcome,
+    drop_outcome,
+    made_up_outcome,
+    mean_outcome,
+    new_claims,
+    questions_outcome,
+    unpaired,
+)
 from ragstone.analysis.intervals import Interval
 from ragstone.analysis.pairs import Pairs
 
@@ -93,3 +103,11 @@ def test_questions_of_the_baseline_without_a_partner(only_base, only_new, change
     pairs = Pairs((0,), (0,), ("x",), only_base, only_new, changed, (), 9, 9)
     assert [(notice.code, dict(notice.values)["ids"]) for notice in unpaired(pairs)] == told
     assert all(dict(notice.values)["total"] == 9 for notice in unpaired(pairs))
+
+
+@pytest.mark.parametrize(
+    ("only_base", "changed", "status"), [((), ("c",), None), (("a",), (), "fail"), (("a",), tuple("cdefghijklmnopqrst"), "pass")]
+)
+def test_questions_that_are_gone_are_not_covered(only_base, changed, status):
+    found = questions_outcome(Pairs((0,), (0,), ("x",), only_base, ("n",), changed, (), 9, 9), 0.95)
+    assert (found.status if found else None) == status

@@ -89,12 +89,15 @@ def test_what_stops_a_release(gate, name, lang):
 
 
 @LANGUAGES
-@pytest.mark.parametrize("missing", [10, 20])
-def test_questions_that_are_gone_are_named_at_the_gate(gate, missing, lang):
+@pytest.mark.parametrize(("missing", "stopped"), [(2, False), (10, True), (20, True)])
+def test_questions_that_are_gone_are_named_at_the_gate_and_stop_it_where_they_are_many(gate, missing, stopped, lang):
     """Coverage is a share of the run's own cells, so rows that are not there at all must be told apart."""
-    document = gate(lang, [0.52, 0.92] * ((40 - missing) // 2))[1]
+    code, document, _ = gate(lang, [0.52, 0.92] * ((40 - missing) // 2))
+    rule = document["rules"][-1]
+    assert (rule["rule"], rule["metric"], rule["observed"]) == ("min_coverage", None, (40 - missing) / 40)
+    assert (code, rule["status"]) == ((1, "fail") if stopped else (0, "pass"))
     (warning,) = [warning for warning in document["warnings"] if warning["code"] == "questions_missing"]
-    shown = names(lang, range(40 - missing, 40 - missing + 10))
+    shown = names(lang, range(40 - missing, 40))[:10]
     assert all(id in warning["text"] for id in shown)
     assert (("10 more" if lang == "en" else "另有 10 个") in warning["text"]) == (missing == 20)
 
@@ -134,3 +137,8 @@ def test_another_judge_may_be_allowed_and_is_told(gate, new, code):
     found, document, _ = gate("zh", new, manifest={"judge": {"model": "b"}}, args=["--allow-different-signature"])
     assert found == code
     assert "judge_differs" in [warning["code"] for warning in document["warnings"]]
+
+
+def test_as_many_questions_may_be_gone_as_the_rules_allow(gate):
+    code, document, _ = gate("zh", [0.52, 0.92] * 15, "[gate]\nmin_coverage = 0.75\n" + DROP.format(0.0))
+    assert (code, document["rules"][-1]["status"]) == (0, "pass")

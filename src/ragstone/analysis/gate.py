@@ -106,6 +106,16 @@ def new_claims(base: Mapping[str, set[str]], new: Mapping[str, Iterable[tuple[st
     ]
 
 
+def questions_outcome(pairs: Pairs, least: float) -> Outcome | None:
+    """Return what becomes of `min_coverage` for the questions of the baseline: those the run still has; None if it has all.
+
+    A row that is not there at all is no failed cell, so no metric's own coverage can show that it is gone.
+    """
+    if not pairs.only_base:
+        return None
+    return coverage_outcome(Limit("min_coverage", None, least, required=False), pairs.matching, len(pairs.only_base))
+
+
 def unpaired(pairs: Pairs) -> Iterator[Notice]:
     """Yield which questions of the baseline no drop was measured on: the run lacks them, or they have been edited since."""
     for code, ids in (("questions_missing", pairs.only_base), ("questions_changed", pairs.changed)):

@@ -109,6 +109,8 @@ def rule_name(rule: Limit, lang: Language) -> str:
     """Return which rule it is: metric, samples, and what is limited."""
     if rule.kind == "no_new_made_up":
         return say("gate.rule_no_new_made_up", lang)
+    if rule.metric is None:
+        return say("gate.rule_questions", lang)
     return say(f"gate.rule_{rule.kind}", lang, what=_what(rule, lang))
 
 
@@ -144,7 +146,8 @@ def _sentence(outcome: Outcome, lang: Language) -> str:
     if outcome.status == "skipped" or outcome.observed is None:
         return say(f"gate.{rule.kind}_skipped", lang, what=_what(rule, lang))
     if rule.kind == "min_coverage":
-        key = "gate.min_coverage_pass" if outcome.status == "pass" else "gate.min_coverage_fail"
+        kind = "questions" if rule.metric is None else "min_coverage"
+        key = f"gate.{kind}_pass" if outcome.status == "pass" else f"gate.{kind}_fail"
         return say(key, lang, what=_what(rule, lang), observed=percent(outcome.observed), limit=percent(rule.limit))
     return _mean(outcome, outcome.observed, lang) if rule.kind == "min_mean" else _drop(outcome, outcome.observed, lang)
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from ragstone.analysis.cells import FAILED, Cells, Notice
 from ragstone.analysis.claims import same_text
 from ragstone.analysis.differing import differing
-from ragstone.analysis.gate import Limit, Outcome, coverage_outcome, drop_outcome, made_up_outcome, mean_outcome, new_claims, unpaired
+from ragstone.analysis.gate import (
+    Limit,
+    Outcome,
+    coverage_outcome,
+    drop_outcome,
+    made_up_outcome,
+    mean_outcome,
+    new_claims,
+    questions_outcome,
+    unpaired,
+)
 from ragstone.analysis.intervals import SCORES, interval
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
@@ -70,7 +80,9 @@ def gate(
     warnings = [*measured.notices, *(() if base is None else _differences(new, base, measured, allow_different_signature))]
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
-    outcomes = tuple(measured.outcome(limit) for limit in limits)
+    outcomes = [measured.outcome(limit) for limit in limits]
+    if measured.pairs is not None and (gone := questions_outcome(measured.pairs, settings.min_coverage)):
+        outcomes.append(gone)
     if base is not None:
         warnings += _of_the_baseline(limits, measured, rules is None)
     return GateResult(
@@ -78,7 +90,7 @@ def gate(
         baseline=base.facts() if base else None,
         on_doubt=settings.on_doubt,
         confidence=settings.confidence,
-        outcomes=outcomes,
+        outcomes=tuple(outcomes),
         warnings=tuple(warnings),
     )
 
