@@ -1,7 +1,10 @@
 """Outcomes of rules: what noise could explain is flaky, what has no data is skipped."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from ragstone.analysis.cells import Notice
 from ragstone.analysis.gate import (
     Limit,
     Outcome,
@@ -101,8 +104,12 @@ def test_a_made_up_claim_is_new_if_its_sample_did_not_have_it():
 )
 def test_questions_of_the_baseline_without_a_partner(only_base, only_new, changed, told):
     pairs = Pairs((0,), (0,), ("x",), only_base, only_new, changed, (), 9, 9)
-    assert [(notice.code, dict(notice.values)["ids"]) for notice in unpaired(pairs)] == told
-    assert all(dict(notice.values)["total"] == 9 for notice in unpaired(pairs))
+    few = [Notice("coverage_low", (("metric", metric), ("n", 1), ("total", 9))) for metric in (None, "m")]
+    uneven = Notice("coverage_low", (("metric", "m"), ("base", 1.0), ("new", 0.5)))
+    found = list(unpaired(SimpleNamespace(pairs=pairs, warnings=[*few, uneven, Notice("judge_differs")])))
+    assert [(notice.code, dict(notice.values)["ids"]) for notice in found[:-1]] == told
+    assert all(dict(notice.values)["total"] == 9 for notice in found)
+    assert found[-1] is few[1]
 
 
 @pytest.mark.parametrize(

@@ -142,3 +142,14 @@ def test_another_judge_may_be_allowed_and_is_told(gate, new, code):
 def test_as_many_questions_may_be_gone_as_the_rules_allow(gate):
     code, document, _ = gate("zh", [0.52, 0.92] * 15, "[gate]\nmin_coverage = 0.75\n" + DROP.format(0.0))
     assert (code, document["rules"][-1]["status"]) == (0, "pass")
+
+
+@LANGUAGES
+def test_a_metric_that_was_measured_on_fewer_questions_is_told_at_the_gate(lang, tmp_path, capfd, monkeypatch):
+    """Cells that are not there are no failed cells either."""
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    for side, recalled in (("base", BASE), ("new", BASE[:20])):
+        write(tmp_path / side, [*scores(lang, BASE), *scores(lang, recalled, "context_recall")])
+    assert command(["gate", str(tmp_path / "new"), "--baseline", str(tmp_path / "base"), "--json"], lang, {}) == 0
+    (warning,) = [warning for warning in json.loads(capfd.readouterr().out)["warnings"] if warning["code"] == "coverage_low"]
+    assert {"en": "only 20 of 40 questions", "zh": "40 个问题中只有 20 个"}[lang] in warning["text"]

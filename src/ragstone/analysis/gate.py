@@ -10,6 +10,7 @@ from ragstone.analysis.cells import Notice
 from ragstone.analysis.intervals import Interval
 
 if TYPE_CHECKING:
+    from ragstone.analysis.comparison import ComparedRuns
     from ragstone.analysis.pairs import Pairs
 
 Kind = Literal["min_coverage", "min_mean", "max_drop", "no_new_made_up"]
@@ -116,11 +117,15 @@ def questions_outcome(pairs: Pairs, least: float) -> Outcome | None:
     return coverage_outcome(Limit("min_coverage", None, least, required=False), pairs.matching, len(pairs.only_base))
 
 
-def unpaired(pairs: Pairs) -> Iterator[Notice]:
-    """Yield which questions of the baseline no drop was measured on: the run lacks them, or they have been edited since."""
+def unpaired(compared: ComparedRuns) -> Iterator[Notice]:
+    """Yield which questions of the baseline no drop was measured on: the run lacks them, they were edited, a score is missing."""
+    pairs = compared.pairs
     for code, ids in (("questions_missing", pairs.only_base), ("questions_changed", pairs.changed)):
         if ids:
             yield Notice(code, (("ids", ids), ("total", pairs.base_samples)))
+    for notice in compared.warnings:
+        if notice.code == "coverage_low" and {"metric", "n"} <= {name for name, value in notice.values if value is not None}:
+            yield notice
 
 
 def _outcome(rule: Limit, n: int, observed: float | None, ci: Interval | None, least: float) -> Outcome:

@@ -163,8 +163,9 @@ def _bytes(text: str) -> bytes:
 
 
 def _text(part: Any) -> str:
+    """White space around a text and the kind of its line ends depend on the file it came in, not on who wrote it."""
     if isinstance(part, str):
-        return part
+        return part.strip().replace("\r\n", "\n")
     if isinstance(part, list | tuple):
         return "\x1e".join(map(_text, part))
     if isinstance(part, dict):

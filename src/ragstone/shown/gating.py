@@ -35,7 +35,6 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragstone.analysis.pairs import Pairs
     from ragstone.config.model import GateRule, GateSettings
     from ragstone.shown.comparison import Comparison
 
@@ -81,7 +80,7 @@ def gate(
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
     outcomes = [measured.outcome(limit) for limit in limits]
-    if measured.pairs is not None and (gone := questions_outcome(measured.pairs, settings.min_coverage)):
+    if measured.compared is not None and (gone := questions_outcome(measured.compared.pairs, settings.min_coverage)):
         outcomes.append(gone)
     if base is not None:
         warnings += _of_the_baseline(limits, measured, rules is None)
@@ -182,8 +181,8 @@ def _of_the_baseline(limits: Iterable[Limit], measured: _Measured, by_default: b
             yield Notice("metric_missing", (("metric", metric),))
     if not by_default and not any(limit.kind in ("max_drop", "no_new_made_up") for limit in limits):
         yield Notice("baseline_unused")
-    if (pairs := measured.pairs) is not None:
-        yield from unpaired(pairs)
+    if measured.compared is not None:
+        yield from unpaired(measured.compared)
 
 
 # ------------------------------------------------------------------ what is measured
@@ -206,9 +205,9 @@ class _Measured:
         return self._side(key)[1]
 
     @property
-    def pairs(self) -> Pairs | None:
-        """What drops were measured on; None where no rule asked for one."""
-        return next((found.pairs for found in self._comparisons.values()), None)
+    def compared(self) -> Comparison | None:
+        """What drops were read off; None where no rule asked for one."""
+        return next(iter(self._comparisons.values()), None)
 
     def outcome(self, limit: Limit) -> Outcome:
         """Return what becomes of a rule."""
