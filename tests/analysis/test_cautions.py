@@ -39,10 +39,13 @@ def test_other_questions_are_counted_by_kind():
     assert "1 only in the base run, 2 only in the new one, 1 with another question" in text
 
 
-def test_other_fingerprints_with_the_same_questions():
+@pytest.mark.parametrize(("held", "words"), [(True, "in something else than ids, questions and references"), (False, "cannot be seen")])
+def test_other_fingerprints_with_the_same_questions(held, words):
     fingerprints = {"base_manifest": {"gold_fingerprint": "1"}, "new_manifest": {"gold_fingerprint": "2"}}
-    (text,) = [w["text"] for w in document(rows([0.5]), rows([0.5]), **fingerprints)["warnings"] if w["code"] == "gold_differs"]
+    told = dict.fromkeys(("base_samples", "new_samples"), [{"id": "q00", "question": "How many?"}] if held else None)
+    (text,) = [w["text"] for w in document(rows([0.5]), rows([0.5]), **fingerprints, **told)["warnings"] if w["code"] == "gold_differs"]
     assert "fingerprints 1 and 2" in text
+    assert words in text
     assert "gold_differs" not in codes(document(rows([0.5]), rows([0.5])))
 
 

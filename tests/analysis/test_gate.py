@@ -106,10 +106,11 @@ def test_questions_of_the_baseline_without_a_partner(only_base, only_new, change
     pairs = Pairs((0,), (0,), ("x",), only_base, only_new, changed, (), 9, 9)
     few = [Notice("coverage_low", (("metric", metric), ("n", 1), ("total", 9))) for metric in (None, "m")]
     uneven = Notice("coverage_low", (("metric", "m"), ("base", 1.0), ("new", 0.5)))
-    found = list(unpaired(SimpleNamespace(pairs=pairs, warnings=[*few, uneven, Notice("judge_differs")])))
-    assert [(notice.code, dict(notice.values)["ids"]) for notice in found[:-1]] == told
-    assert all(dict(notice.values)["total"] == 9 for notice in found)
-    assert found[-1] is few[1]
+    gold = [Notice("gold_differs", values) for values in ((("n", 1),), (("base", "1"), ("new", "2")))]
+    found = list(unpaired(SimpleNamespace(pairs=pairs, warnings=[*few, uneven, *gold, Notice("judge_differs")])))
+    assert [(notice.code, dict(notice.values)["ids"]) for notice in found[:-2]] == told
+    assert all(dict(notice.values)["total"] == 9 for notice in found[:-1])
+    assert found[-2:] == [few[1], gold[1]]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def cautions(base: Side, new: Side, pairs: Pairs, found: Sequence[Contrast], kno
     """
     # which questions are not the same says more than that the fingerprints are not
     given = [notice for notice in known if not (pairs.apart and notice.code == "gold_differs")]
-    yield from given
+    yield from (_unseen(notice) if notice.code == "gold_differs" and not _held(base, new, pairs) else notice for notice in given)
     if same and any(m.wins or m.losses for m in found):
         yield Notice("measuring_alone" if any(notice.code in MEASURING for notice in given) else "judge_noise_alone")
     if pairs.apart:
@@ -50,6 +50,16 @@ def cautions(base: Side, new: Side, pairs: Pairs, found: Sequence[Contrast], kno
     yield from _clusters(base, new, pairs, found)
     if not all(any(len(column.lanes) > 1 for column in side.cells.columns.values()) for side in (base, new)):
         yield Notice("judge_noise_unknown")
+
+
+def _held(base: Side, new: Side, pairs: Pairs) -> bool:
+    """True if both runs hold the question of every pair, so that none of them can have been edited unseen."""
+    sides = (base.facts.questions, pairs.base), (new.facts.questions, pairs.new)
+    return all(held.get(at) is not None for held, rows in sides for at in rows)
+
+
+def _unseen(notice: Notice) -> Notice:
+    return Notice(notice.code, (*notice.values, ("unseen", True)))
 
 
 def _few(pairs: Pairs, found: Sequence[Contrast]) -> Iterator[Notice]:

@@ -124,7 +124,8 @@ def unpaired(compared: ComparedRuns) -> Iterator[Notice]:
         if ids:
             yield Notice(code, (("ids", ids), ("total", pairs.base_samples)))
     for notice in compared.warnings:
-        if notice.code == "coverage_low" and {"metric", "n"} <= {name for name, value in notice.values if value is not None}:
+        known = {name for name, value in notice.values if value is not None}
+        if (notice.code == "coverage_low" and {"metric", "n"} <= known) or (notice.code == "gold_differs" and "n" not in known):
             yield notice
 
 

@@ -235,6 +235,8 @@ def warning_text(warning: Notice, lang: Language) -> str:
         return say("judges.smoke_test", lang)
     if warning.code == "gold_differs" and "n" in values:
         return say("compare.warning_questions_differ", lang, **values)
+    if values.pop("unseen", False):
+        return say("compare.warning_gold_unseen", lang, **values)
     if warning.code == "coverage_low" and values["metric"] is None:
         return say("compare.warning_few_pairs", lang, **values)
     values |= {name: say("compare.not_set", lang) for name in ("base", "new") if values.get(name) == "-"}
