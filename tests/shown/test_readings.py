@@ -9,6 +9,7 @@ import pytest
 from support.made_runs import average_precision, facts
 from support.rule_runs import FIRED, PERFECT, values
 
+import ragstone
 from ragstone.analysis.readings import METRICS, PAIRS, RULES
 from ragstone.shown.blocks import Heading, Items
 from ragstone.shown.readings import FEW, KINDS, TOLD, TOP, blocks, catalogue, fired, readings, top
@@ -175,3 +176,10 @@ def test_the_worked_examples_add_up(lang):
 
 def test_precision_is_perfect_when_the_useful_chunks_come_first():
     assert average_precision("11000") == 1.0, "so a shorter list cannot raise it, as decide_shrink says"
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "faithfulness 0.59. Level: middle. Part"), ("zh", "忠实度 0.59。等级：中。有一部分")])
+def test_a_level_is_called_one(lang, words):
+    rows = [{"sample_id": f"s{i}", "metric": "faithfulness", "value": 0.59, "status": "ok"} for i in range(8)]
+    (level,) = [one for one in ragstone.diagnose(ragstone.Run.from_scores(rows)).to_dict(lang)["readings"] if one["kind"] == "level"]
+    assert level["text"].startswith(words)

@@ -158,6 +158,8 @@ def words(entry: Entry, result: Fired, lang: Language) -> tuple[str, str, tuple[
 def text(entry: Entry, result: Fired, facts: Facts, lang: Language) -> str:
     """Return a reading as a short paragraph: the numbers, what they mean, what to do first."""
     looks, means, do = words(entry, result, lang)
+    if entry.kind == "level":
+        looks = say("reading.level", lang, level=looks)
     looks = looks if looks.endswith((".", "。", "”")) else looks + say("reading.stop", lang)
     if entry.kind == "pair" and "middle" in result.pattern:
         looks = say("reading.in_part", lang, looks=looks)

@@ -47,7 +47,7 @@ def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) 
         key = f"compare.verdict_{_kind(found)}"
         if key == "compare.verdict_leaning" and family > 1:
             key = "compare.verdict_leaning_among"
-        if key == "compare.verdict_identical" and alone:
+        if key.startswith("compare.verdict_identical") and alone:
             key = "compare.verdict_identical_alone"
         yield say(key, lang, **_values(found, lang, family))
         if found.wins or found.losses:
