@@ -133,3 +133,36 @@ def test_lines_made_by_hand_may_lack_kinds_and_ids(given, usual, found):
 def test_an_unknown_word_is_no_verdict(word):
     (claim,) = gathered(row("faithfulness", {**line("a1", "+"), "verdict": word}, value=0.0))
     assert claim.unsure
+
+
+@pytest.mark.parametrize(
+    ("metric", "id", "word", "found"),
+    [
+        ("faithfulness", "a1", "contradicted", "contradicted"),
+        ("faithfulness", "a1", "missing", UNSURE),
+        ("answer_correctness", "a1", "not_found", "not_found"),
+        ("answer_correctness", "a1", "covered", UNSURE),
+        ("answer_correctness", "r1", "missing", "missing"),
+        ("answer_correctness", "r1", "supported", UNSURE),
+        ("answer_correctness", "r1", ["missing"], UNSURE),
+    ],
+)
+def test_a_word_of_the_other_kind_of_claim_is_no_verdict(metric, id, word, found):
+    told = {**line(id, "x"), "verdict": word}
+    (claim,) = gathered(row(metric, told, value=0.5), kind=told["kind"])
+    assert (claim.grounding or claim.matching) == found
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [(0.6, 0.6), (0, 0.0), (1, 1.0), *((odd, None) for odd in ("0.3", None, True, -0.1, 1.5, float("nan"), float("inf"), 10**400, [0.2]))],
+)
+def test_a_confidence_is_a_number_from_0_to_1(told, found):
+    (claim,) = gathered(row("faithfulness", line("a1", "-", confidence=told)))
+    assert claim.confidence == found
+
+
+@pytest.mark.parametrize(("told", "found"), [("c1", ("c1",)), (["c1", "c1"], ("c1",)), ("", ()), (None, ()), (5, ()), ({"c1": 1}, ())])
+def test_evidence_may_be_a_name_without_a_list(told, found):
+    (claim,) = gathered(row("faithfulness", {**line("a1", "+"), "evidence": told}))
+    assert claim.chunks == found

@@ -139,3 +139,22 @@ def test_lines_of_any_shape_are_read(verdicts):
     found = evidence("s", [{**row(name, value=0.5), "verdicts": verdicts, "detail": {"weights": [1], "flags": "x"}} for name in names])
     assert found.weights == WEIGHTS
     assert set(found.values.values()) == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ([1, 0], (1.0, 0.0)),
+        ([0, 1], (0.0, 1.0)),
+        ([3, 1], (0.75, 0.25)),
+        *((odd, WEIGHTS) for odd in (None, "x", [1], [1, 2, 3], ["1", 0], [None, 1], [-1, 2], [0, 0], [float("nan"), 1], [10**400, 1], {})),
+    ],
+)
+def test_weights_sum_to_one_or_are_the_usual_ones(told, found):
+    assert evidence("s", [row("answer_correctness", line("a1", "-"), line("r1", "0"), weights=told)]).weights == found
+
+
+@pytest.mark.parametrize("odd", ["0.5", None, True, [], float("nan"), float("inf"), 10**400])
+def test_an_f1_that_is_no_number_is_worked_out(odd):
+    found = evidence("s", [row("answer_correctness", line("a1", "+", "r1"), line("r1", "="), line("r2", "0"), value=0.5, f1=odd)])
+    assert (found.f1, found.f1_told) == (pytest.approx(2 / 3), False)

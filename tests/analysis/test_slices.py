@@ -88,3 +88,11 @@ def test_a_key_that_somebody_names_is_taken_whatever_it_holds():
     facts.add(0, {"meta": {"category": "x"}})
     assert (facts.key, facts.automatic, facts.sliced) == ("team", False, True)
     assert list(facts.groups(1)) == [(None, [0])]
+
+
+@pytest.mark.parametrize(("value", "text"), [("half \ud800", "half ?"), (2**70, str(2**70)), (complex(1), "(1+0j)")])
+def test_a_value_that_json_cannot_hold_stands_as_text(value, text):
+    groups = Groups("k")
+    groups.add(0, {"meta": {"k": value}})
+    ((found, rows),) = groups.each(1)
+    assert (found, rows) == (text, [0])

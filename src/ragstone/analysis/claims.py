@@ -19,8 +19,10 @@ Row = dict[str, Any]
 
 UNSURE = "unsure"
 """Stands for a verdict that fewer than two thirds of the repeats gave."""
-WORDS = frozenset({"supported", "contradicted", "not_found", "covered", "missing"})
-"""Verdict words on claims; any other word is no verdict."""
+CHECKED = frozenset({"supported", "contradicted", "not_found"})
+"""Verdict words on a claim that is looked up in another text; any other word is no verdict."""
+COVERAGE = frozenset({"covered", "missing"})
+"""Verdict words on a claim of the reference that the answer has or lacks."""
 
 _Place = tuple[str, str, int, str]
 """Where a claim stands: its kind, its id, the repeat, the number of the reference."""
@@ -152,23 +154,24 @@ class Gathering:
 
     def check(self, row: Row, kind: str) -> None:
         """Take in a row that checks claims of one kind against the contexts."""
-        for found, line in self._placed(row, kind):
-            names = tuple(str(name) for name in _listed(line.get("evidence")))
-            found.grounding.append(_Vote(_word(line), names, _confidence(line)))
+        for found, line, _ in self._placed(row, kind):
+            names = tuple(str(name) for name in listed(line.get("evidence")))
+            found.grounding.append(_Vote(_word(line, CHECKED), names, _confidence(line)))
 
     def match(self, row: Row) -> None:
         """Take in a row that matches the claims of both sides."""
         placed = list(self._placed(row, "answer_claim"))
-        names = {str(line.get("id")): found.id for found, line in placed}
-        for found, line in placed:
-            named = tuple(names[str(name)] for name in _listed(line.get("evidence")) if str(name) in names)
-            found.matching.append(_Vote(_word(line), named, _confidence(line)))
+        names = {str(line.get("id")): found.id for found, line, _ in placed}
+        for found, line, kind in placed:
+            words = CHECKED if kind == "answer_claim" else COVERAGE
+            named = tuple(names[str(name)] for name in listed(line.get("evidence")) if str(name) in names)
+            found.matching.append(_Vote(_word(line, words), named, _confidence(line)))
 
     def claims(self, kind: str) -> tuple[Claim, ...]:
         """Return the claims of one kind in the order they were met."""
         return tuple(found.claim() for found in self._sides[kind])
 
-    def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row]]:
+    def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row, str]]:
         taken: set[str] = set()
         detail = row.get("detail")
         best = detail.get("best") if isinstance(detail, dict) else 0
@@ -177,7 +180,7 @@ class Gathering:
                 place = (kind, id, row.get("repeat") or 0, str(best or 0) if kind == "reference_claim" else "")
                 found = self._places[place] = self._found(place, line, taken)
                 taken.add(found.id)
-                yield found, line
+                yield found, line, kind
 
     def _found(self, place: _Place, line: Row, taken: set[str]) -> _Gathered:
         id, held = place[1], self._sides[place[0]]
@@ -208,15 +211,16 @@ def _unused(id: str, held: list[_Gathered]) -> str:
     return id if id not in used else next(f"{id}.{n}" for n in range(2, len(used) + 3) if f"{id}.{n}" not in used)
 
 
-def _word(line: Row) -> str:
+def _word(line: Row, known: frozenset[str]) -> str:
     word = line.get("verdict")
-    return word if isinstance(word, str) and word in WORDS else UNSURE
+    return word if isinstance(word, str) and word in known else UNSURE
 
 
 def _confidence(line: Row) -> float | None:
     told = line.get("confidence")
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told <= 1 else None
 
 
-def _listed(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else ()
+def listed(value: object) -> Sequence[object]:
+    """Return the names a line lists as evidence; a name that stands there without a list is a list of one."""
+    return value if isinstance(value, list | tuple) else (value,) if isinstance(value, str) and value else ()

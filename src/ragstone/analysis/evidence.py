@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from ragstone.analysis.claims import Claim, Gathering, lines_of, majority, same_text
+from ragstone.analysis.claims import Claim, Gathering, lines_of, listed, majority, same_text
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import expected_behavior
 
@@ -239,8 +239,7 @@ def _questions(rows: Sequence[Row]) -> Iterator[Question]:
 
 def _keywords(rows: Sequence[Row]) -> Iterator[Keyword]:
     for _, _, line in lines_of(rows[0], "keyword") if rows else ():
-        names = line.get("evidence")
-        chunks = tuple(map(str, names)) if isinstance(names, list | tuple) else ()
+        chunks = tuple(map(str, listed(line.get("evidence"))))
         yield Keyword(str(line.get("text") or ""), line.get("verdict") == "found", chunks)
 
 
@@ -279,7 +278,10 @@ def _weights(value: object) -> tuple[float, float] | None:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     first, second = _number(value[0]), _number(value[1])
-    return None if first is None or second is None else (first, second)
+    if first is None or second is None or min(first, second) < 0 or not 0 < first + second < math.inf:
+        return None
+    total = first + second
+    return (first, second) if abs(total - 1) < 1e-9 else (first / total, second / total)
 
 
 def _detail(row: Row) -> Row:
@@ -288,7 +290,11 @@ def _detail(row: Row) -> Row:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    """A finite number; a whole one that is too large for a float is none, as infinity is."""
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def _mean(values: Sequence[float]) -> float:

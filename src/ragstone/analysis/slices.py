@@ -64,8 +64,8 @@ class Groups:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         if self.crowded:
             return
-        value = label(row, self.key)
-        _set(self._numbers, at, self._labels.setdefault(orjson.dumps(value), (len(self._labels), value))[0])
+        value, written = _written(label(row, self.key))
+        _set(self._numbers, at, self._labels.setdefault(written, (len(self._labels), value))[0])
         if self._most is not None and len(self) > self._most:
             self.crowded, self._labels, self._numbers = True, {b"null": (0, None)}, array("i")
 
@@ -152,7 +152,16 @@ def label(row: Row, key: str) -> Any:
     value = meta[key] if isinstance(meta, dict) and key in meta else None if key in _KNOWN else row.get(key)
     if key == "expected_behavior":
         value = expected_behavior(row)
-    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
+    return _written(value)[1].decode() if isinstance(value, list | dict) else value
+
+
+def _written(value: Any) -> tuple[Any, bytes]:
+    """Return a value and its JSON; what JSON cannot hold (half a character, a number too large, an object) stands as text."""
+    try:
+        return value, orjson.dumps(value)
+    except TypeError:
+        text = str(value).encode("utf-8", "replace").decode()
+        return text, orjson.dumps(text)
 
 
 def _keys(row: Row) -> list[str]:
