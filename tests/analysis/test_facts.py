@@ -60,18 +60,18 @@ def test_so_many_chunks_hold_the_useful_ones_of_nearly_all_samples(chunks, enoug
 
 def test_weak_groups_lie_clearly_below_the_run():
     found = facts(
-        *[{"recall": "s", "chunks": "1"}] * 4,
-        {"recall": "n", "chunks": "0", "sample": LISTS},
+        *[{"recall": "s", "chunks": "1"}] * 12,
+        *[{"recall": "n", "chunks": "0", "sample": LISTS}] * 3,
         {"recall": "s", "chunks": "01", "sample": CONTACTS},
-        {"recall": "n", "sample": {"expected_behavior": "clarify"}},
+        *[{"recall": "n", "sample": {"expected_behavior": "clarify"}}] * 3,
     )
-    assert found.weak == (Weak("category", "lists", 0.0, 2), Weak("expected_behavior", "clarify", 0.0, 2))
+    assert found.weak == (Weak("category", "lists", 0.0, 6), Weak("expected_behavior", "clarify", 0.0, 6))
     assert found.smallest_group == 2
 
 
-def test_a_group_large_enough_to_say_something_comes_first():
+def test_a_group_too_small_to_say_something_is_not_called_weak():
     found = facts(*[{"recall": "s"}] * 20, *[{"recall": "snn", "sample": LISTS}] * 3, {"recall": "n", "sample": CONTACTS})
-    assert [weak.value for weak in found.weak] == ["lists", "contacts"]
+    assert [weak.value for weak in found.weak] == ["lists"]
 
 
 def test_nothing_gives_nothing():

@@ -17,7 +17,24 @@ SILENT = [
     ("faithful_but_badly_fed", values(faithfulness=0.82, context_recall=0.79)),
     ("good_good", [{"claims": "s", "recall": "s"}, {"claims": "n", "recall": "n"}, {"claims": "n", "recall": "n"}]),
     ("shrink_top_k", [*[{"chunks": "10000"}] * 9, {"chunks": "01000"}]),
-    ("shrink_top_k", [{"chunks": "11110"}]),
+    ("shrink_top_k", [{"chunks": "11110"}] * 10),
+    ("shrink_top_k", [{"chunks": "10000"}] * 9),
+    ("shrink_top_k", [{"chunks": "10000", "recall": "sn"}] * 10),
+    ("rerank_first", [{"chunks": "01"}, {"chunks": "00"}]),
+    ("nothing_useful", [*[{"chunks": "01"}] * 19, {"chunks": "01"}]),
+    ("unsupported_and_not_fed", [{"claims": "nn"}]),
+    ("unsupported_and_not_fed", [{"claims": "nn", "recall": "n"}, *[{"claims": "n"}] * 30]),
+    ("fed_but_missing", [{"points": "m", "answer": "x", "recall": "s", "match": {"a1": ["r1"]}}]),
+    ("fed_but_missing", [{"points": "cm", "answer": "s", "recall": "ss", "cosines": [0.3]}]),
+    ("weak_groups", [*[{"recall": "s"}] * 9, *[{"recall": "n", "sample": {"meta": {"category": "contacts"}}}] * 2]),
+    ("tail_needed", [{"values": {"context_precision": 0.0, "context_recall": 0.0}}]),
+    ("answers_refuse", [{"cosines": [0.3] * 3, "noncommittal": True, "sample": {"expected_behavior": "refuse"}}]),
+    ("answer_relevancy_short", [{"cosines": [0.9] * 3}, {"cosines": [0.4] * 3, "sample": {"expected_behavior": "refuse"}}]),
+    ("good_bad", [{"chunks": "1", "points": "m", "cosine": 0.0, "sample": {"expected_behavior": "refuse"}}]),
+    (
+        "refusals_look_faithful",
+        [{"claims": "s"}, {"not_applicable": {"faithfulness": "no_claims"}, "sample": {"expected_behavior": "refuse"}}],
+    ),
     ("rerank_first", [{"chunks": "10000"}]),
     ("tail_needed", [{"chunks": "01", "recall": "ss"}]),
     ("unsupported_and_not_fed", [{"claims": "nn", "recall": "s"}]),
@@ -62,8 +79,20 @@ def test_a_clean_run_fires_what_is_no_fault():
     )
 
 
-def test_unsupported_claims_count_as_not_fed_where_recall_is_unknown():
-    assert RULES["unsupported_and_not_fed"](facts({"claims": "nn"}))
+def test_means_of_different_samples_are_not_read_together():
+    refusals = [{"not_applicable": {"faithfulness": "no_claims"}, "points": "m", "cosine": 0.0}] * 3
+    found = facts({"claims": "s", "answer": "s", "points": "c"}, *refusals)
+    assert RULES["faithfulness_high_answer_correctness_low"](found) is None
+    fired = RULES["faithfulness_high_answer_correctness_high"](found)
+    assert fired is not None
+    assert fired.together is not None
+    assert (fired.together.means, fired.together.n, fired.together.all) == ((1.0, 1.0), 2, False)
+
+
+def test_a_sign_weighs_what_it_concerns_of_the_run():
+    fired = RULES["rerank_first"](facts({"chunks": "01"}, {"claims": "s"}, {"claims": "s"}, {"claims": "s"}))
+    assert fired is not None
+    assert (fired.weight, fired.tally and fired.tally.share) == (0.25, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +112,7 @@ def test_of_two_middling_means_far_apart_the_upper_one_is_read_as_high():
 
 
 def test_the_shorter_list_that_loses_nothing_is_named():
-    fired = RULES["shrink_top_k"](facts({"chunks": "11000"}, {"chunks": "10000"}))
+    fired = RULES["shrink_top_k"](facts(*[{"chunks": "11000"}, {"chunks": "10000"}] * 5))
     assert fired is not None
     assert fired.values == {"k": 2, "chunks": 5}
 

@@ -70,3 +70,21 @@ def test_canned_answers_come_first():
     told = list(remarks.notes([Canned("hello", ["s1", "s2", "s3"])]))
     assert [(note.code, note.sample_ids) for note in told] == [("canned_answer", ("s1", "s2", "s3")), ("no_verdicts", ("s9",))]
     assert dict(told[0].values) == {"count": 3, "answer": "hello"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "told"),
+    [
+        ({"intent_top1": "hotline", "intent": "leave"}, True),
+        ({"intent_top1": " Leave ", "intent": "leave"}, False),
+        *(({"intent_top1": flag}, False) for flag in (0, 1, True, False, "0", "对", "错误")),
+    ],
+)
+def test_an_intent_that_is_right_or_only_a_flag_is_not_named(meta, told):
+    assert ("intents" in notes([row("answer_relevancy", value=0.2)], {"meta": meta})) is told
+
+
+def test_samples_without_any_context_are_told():
+    assert "no_contexts" in notes([{**row("context_precision", value=0.0), "reason": "no_context"}])
+    assert notes([row("context_precision", value=0.0)]) == {}
+    assert notes([{**row("context_precision", value=0.0), "reason": "no_context"}], {"expected_behavior": "refuse"}) == {}

@@ -258,3 +258,23 @@ def test_the_examples_are_the_dearest_claims_of_different_samples():
     ]
     (examples,) = ragstone.diagnose(Run.from_scores(rows)).examples.values()
     assert [(one.sample_id, one.claim.text) for one in examples] == [("s9", "dear"), ("s0", "cheap")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "label"),
+    [
+        ([row("answer_correctness", line("a1", "+", "r1"), line("r1", "="), cosine=0.6)], "no single claim (mostly wording)"),
+        ([row("answer_correctness", value=0.4)], "no single claim"),
+        ([row("faithfulness", value=0.4)], "no single claim"),
+    ],
+)
+def test_what_no_claim_explains_is_wording_only_where_claims_were_looked_at(rows, label):
+    page = ragstone.diagnose(Run.from_scores(rows)).to_markdown("en")
+    assert f"| {label} |" in page.replace("\\", "")
+
+
+def test_a_share_that_is_whole_but_for_rounding_is_whole():
+    due = [{**one, "sample_id": f"d{n}"} for n in range(24) for one in refusal("x")]
+    clean = [row("answer_correctness", line("a1", "+", "r1"), line("r1", "="), sample_id=f"c{n}", cosine=0.8) for n in range(36)]
+    samples = [{"id": f"d{n}", "expected_behavior": "refuse"} for n in range(24)]
+    assert "| 100.0% |" in ragstone.diagnose(Run.from_scores([*due, *clean], samples)).to_markdown("en")

@@ -47,5 +47,5 @@ def test_what_is_typed_stands_as_code():
 def test_the_fourfold_table_has_retrieval_across_and_generation_down():
     rows = Page("en").fourfold().splitlines()
     assert [cell.strip() for cell in rows[0].split("|")[2:4]] == ["retrieval bad", "retrieval good"]
-    assert rows[2].startswith("| **generation bad** | These answers are not usable")
-    assert rows[3].endswith("It works. What remains is polish. |")
+    assert rows[2].startswith("| **generation bad** | Nothing supports these answers")
+    assert rows[3].endswith("These work. What remains is polish. |")

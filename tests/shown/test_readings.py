@@ -114,8 +114,8 @@ def test_a_page_shows_the_top_of_it(lang):
 
 
 def test_text_of_a_sample_is_not_formatted():
-    told = readings(facts({"recall": "s"}, {"recall": "s"}, {"recall": "n", "sample": {"meta": {"category": "{k} {0}"}}}), "en")
-    assert next(r["means"] for r in told if r["id"] == "slice_weak_groups") == "Retrieval is weakest for: category {k} {0} (0.00, n = 2)."
+    told = readings(facts(*[{"recall": "s"}] * 6, *[{"recall": "n", "sample": {"meta": {"category": "{k} {0}"}}}] * 3), "en")
+    assert next(r["means"] for r in told if r["id"] == "slice_weak_groups") == "Retrieval is weakest for: category {k} {0} (0.00, n = 6)."
 
 
 GOLDEN = {
@@ -152,9 +152,9 @@ def test_a_count_stands_beside_what_was_counted():
 
 
 def test_a_count_over_some_of_the_samples_says_so():
-    told = readings(facts({"chunks": "01"}, {"chunks": "00"}), "en")
+    told = readings(facts({"chunks": "01"}, {"chunks": "01"}, {"chunks": "00"}), "en")
     text = next(reading["text"] for reading in told if reading["id"] == "decide_rerank")
-    assert text.startswith("context_precision 0.25, 2 of the 2 samples that can show it. Useless chunks")
+    assert text.startswith("context_precision 0.33, 4 of the 4 samples that can show it. Useless chunks")
 
 
 def test_a_cause_that_cannot_be_seen_says_so():
@@ -183,3 +183,54 @@ def test_a_level_is_called_one(lang, words):
     rows = [{"sample_id": f"s{i}", "metric": "faithfulness", "value": 0.59, "status": "ok"} for i in range(8)]
     (level,) = [one for one in ragstone.diagnose(ragstone.Run.from_scores(rows)).to_dict(lang)["readings"] if one["kind"] == "level"]
     assert level["text"].startswith(words)
+
+
+# ------------------------------------------------------------------ true of the data
+SILENCE = {"not_applicable": {"faithfulness": "no_claims"}, "points": "m", "cosine": 0.0, "recall": "s", "chunks": "1"}
+FINE = {"claims": "s", "answer": "s", "points": "c", "recall": "s", "chunks": "1"}
+
+
+def told_ids(*samples):
+    return {entry.id for entry, _ in fired(facts(*samples))}
+
+
+def test_due_refusals_are_no_fault():
+    due = {**SILENCE, "cosines": [0.3], "noncommittal": True, "sample": {"expected_behavior": "refuse"}}
+    told = told_ids(*[FINE] * 10, *[due] * 10)
+    assert not told & {"pair_faithful_wrong", "quadrant_good_bad", "decide_refusals", "trap_refusals", "symptom_digressing"}
+    assert {"pair_faithful_right", "quadrant_good_good"} <= told
+
+
+def test_refusals_are_not_told_as_faithful_repetition():
+    told = told_ids(*[FINE] * 10, *[SILENCE] * 10)
+    assert "pair_faithful_wrong" not in told
+    assert {"trap_refusals", "quadrant_good_bad"} <= told
+
+
+def test_retrieval_is_not_blamed_where_it_was_not_measured():
+    assert not told_ids({"claims": "sn"}) & {"decide_retrieval", "cause_not_retrieved"}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_means_over_some_of_the_samples_say_so(lang):
+    told = {r["id"]: r["text"] for r in readings(facts(FINE, SILENCE), lang)}
+    wanted = {"en": ", over the 2 samples that have both. ", "zh": "，只算两项都有分的 2 条样本。"}
+    assert wanted[lang] in told["pair_faithful_right"]
+    assert wanted[lang] not in told["pair_clean_complete"]
+
+
+def test_a_quadrant_counts_samples_and_shows_no_means():
+    told = {r["id"]: r["text"] for r in readings(facts(FINE, SILENCE), "en")}
+    assert told["quadrant_good_bad"].startswith("2 of 4 samples. Retrieval good")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_leaves_out_what_others_have_said(lang):
+    shown = {
+        entry.id for entry, _ in top(fired(facts(*[{"claims": "ss", "recall": "sn", "chunks": "01", "answer": "sn", "points": "cm"}] * 9)))
+    }
+    assert "pair_missed_faithful" in shown
+    assert not shown & {"pattern_faithful_badly_fed", "do_context_precision"}
+    page = blocks(facts({"claims": "sn"}), lang)[1].items
+    words = [entry.words[lang].looks for entry in catalogue().values() if entry.kind in ("symptom", "reaction")]
+    assert not any(word in item for word in words for item in page)

@@ -48,7 +48,7 @@ def _rows(lang: str, sample: Row) -> Iterable[Row]:
 
     Keys: claims, recall, chunks, answer, points, keywords (verdict letters), cosines, noncommittal, behaviour (reference claims
     about conduct), keyword (the text of each), cosine (of correctness), values (metrics without lines) with their detail, failed and
-    not_applicable (metric -> reason), sample (columns of samples.jsonl).
+    not_applicable (metric -> reason), match (answer claim -> reference claims it names), sample (columns of samples.jsonl).
     """
     if "claims" in sample:
         yield _row("faithfulness", _lines(lang, "answer_claim", "a", sample["claims"]), "s")
@@ -95,7 +95,9 @@ def _correctness(lang: str, sample: Row) -> Row:
     answer, points, cosine = sample.get("answer", ""), sample["points"], sample.get("cosine", 1.0)
     precision, recall = answer.count("s") / len(answer) if answer else 0.0, points.count("c") / len(points)
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    lines = _lines(lang, "answer_claim", "a", answer) + _lines(lang, "reference_claim", "r", points)
+    named = sample.get("match", {})
+    answers = [{**line, "evidence": named.get(line["id"], [])} for line in _lines(lang, "answer_claim", "a", answer)]
+    lines = answers + _lines(lang, "reference_claim", "r", points)
     detail = {"f1": f1, "cosine": cosine, "weights": [0.75, 0.25]}
     return {"metric": "answer_correctness", "value": 0.75 * f1 + 0.25 * cosine, "status": "ok", "verdicts": lines, "detail": detail}
 

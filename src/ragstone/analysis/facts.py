@@ -13,13 +13,17 @@ from ragstone.analysis.cells import FAILED
 from ragstone.analysis.evidence import Evidence
 from ragstone.analysis.levels import Level, Levels
 from ragstone.analysis.quadrants import QUADRANTS, RETRIEVAL, quadrant
-from ragstone.analysis.signs import SIGNS, ranking
+from ragstone.analysis.signs import CORRECT, FAITHFUL, PRECISE, RECALLED, RELEVANT, SIGNS, due, ranking
 from ragstone.analysis.slices import SMALL
 
 BEHIND = 0.1
 """A group so far below the run's mean is weak."""
 MOST = 0.95
 """Share of samples whose useful chunks must all be kept."""
+
+
+PAIRS = ((FAITHFUL, RELEVANT), (FAITHFUL, CORRECT), (RECALLED, FAITHFUL), (RELEVANT, CORRECT), (PRECISE, RECALLED))
+"""Metrics that are read together, in the order in which a pair names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,18 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """Two metrics over the samples that have both: means of different samples say nothing of each other."""
+
+    means: tuple[float, float]
+    standings: tuple[Level, Level]
+    n: int
+    """Samples that have both."""
+    all: bool
+    """True if no sample has only one of the two."""
+
+
+@dataclass(frozen=True, slots=True)
 class Weak:
     """A group of samples whose retrieval lies clearly below the run's."""
 
@@ -68,12 +84,14 @@ class Facts:
     samples: int
     metrics: Mapping[str, MetricFacts]
     """By name without parameters."""
+    together: Mapping[tuple[str, str], Together] = field(default_factory=dict)
+    """The pairs of PAIRS that some sample has both metrics of."""
     signs: Mapping[str, Tally] = field(default_factory=dict)
     """By the name of the sign: see `ragstone.analysis.signs`."""
     quadrants: Mapping[str, int] = field(default_factory=dict)
-    """Samples by retrieval_generation: good_good, good_bad, bad_good, bad_bad, unknown."""
+    """Samples by retrieval_generation: good_good, good_bad, bad_good, bad_bad, unknown. Without refusals that are due."""
     weak: tuple[Weak, ...] = ()
-    """Weakest first, groups of fewer than 5 samples last."""
+    """Weakest first; groups of 5 samples or more."""
     enough: int | None = None
     """So many chunks hold all useful ones in 95 % of the samples that have one; None without any."""
     chunks: int | None = None
@@ -105,6 +123,7 @@ class Watch:
         self._values: dict[str, array[float]] = {}
         self._reasons: dict[str, Counter[str]] = {}
         self._failed = Counter[str]()
+        self._pairs = {pair: (array("d"), array("d")) for pair in PAIRS}
         self._signs = {name: [0, 0] for name in SIGNS}
         self._quadrants = dict.fromkeys(QUADRANTS, 0)
         self._last_useful: Counter[int] = Counter()
@@ -122,11 +141,16 @@ class Watch:
                 self._failed[metric] += status == FAILED
         for metric, value in sample.values.items():
             self._values[metric].append(value)
+        for names, columns in self._pairs.items():
+            if all(name in sample.values for name in names):
+                for name, column in zip(names, columns, strict=True):
+                    column.append(sample.values[name])
         for name, sign in SIGNS.items():
             if (said := sign(sample)) is not None:
                 self._signs[name][0] += said
                 self._signs[name][1] += 1
-        self._quadrants[quadrant(sample.values, self._levels.high)] += 1
+        if not due(sample):
+            self._quadrants[quadrant(sample.values, self._levels.high)] += 1
         self._rank(ranking(sample))
         self._group(sample)
 
@@ -147,6 +171,7 @@ class Watch:
         return Facts(
             samples=self._samples,
             metrics={name: self._metric(name, values) for name, values in self._values.items()},
+            together={pair: self._together(pair) for pair, (first, _) in self._pairs.items() if first},
             signs={name: Tally(count, of) for name, (count, of) in self._signs.items()},
             quadrants=dict(self._quadrants),
             weak=tuple(self._weak()),
@@ -160,12 +185,20 @@ class Watch:
         reasons = dict(self._reasons.get(name, {}))
         return MetricFacts(mean, standing(mean, self._levels), len(values), self._failed[name], reasons)
 
+    def _together(self, pair: tuple[str, str]) -> Together:
+        first, second = (math.fsum(column) / len(column) for column in self._pairs[pair])
+        n = len(self._pairs[pair][0])
+        levels = self._levels.of("", first), self._levels.of("", second)
+        assert levels[0] is not None
+        assert levels[1] is not None
+        return Together((first, second), (levels[0], levels[1]), n, all(len(self._values[name]) == n for name in pair))
+
     def _weak(self) -> Iterator[Weak]:
         """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""
         usual = self._everyone.mean
         found = [Weak(key, value, group.mean, group.samples) for (key, value), group in self._groups.items() if group.mean is not None]
-        behind = [weak for weak in found if usual is not None and weak.mean <= usual - BEHIND]
-        yield from sorted(behind, key=lambda weak: (weak.n < SMALL, weak.mean))
+        behind = [weak for weak in found if usual is not None and weak.n >= SMALL and weak.mean <= usual - BEHIND]
+        yield from sorted(behind, key=lambda weak: weak.mean)
 
 
 class _Group:

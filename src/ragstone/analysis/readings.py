@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ragstone.analysis.facts import Facts, Tally
+from ragstone.analysis.facts import PAIRS, Facts, Tally, Together
 from ragstone.analysis.signs import CORRECT, FAITHFUL, PRECISE, RECALLED, RELEVANT
 
 METRICS = (FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT)
-PAIRS = ((FAITHFUL, RELEVANT), (FAITHFUL, CORRECT), (RECALLED, FAITHFUL), (RELEVANT, CORRECT), (PRECISE, RECALLED))
-"""Metrics that are read together, in the order in which a pair names them."""
-
 LEVELS = {
     **dict.fromkeys((FAITHFUL, CORRECT), ("high", "middle", "low")),
     **dict.fromkeys((RELEVANT, PRECISE, RECALLED), ("high", "low")),
@@ -54,6 +51,8 @@ class Fired:
     """Samples that show it; None where the means alone do."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Numbers the text names."""
+    together: Together | None = None
+    """Of a pair: where it stands over the samples that have both metrics."""
 
 
 Rule = Callable[[Facts], Fired | None]
@@ -67,7 +66,8 @@ def short(metric: str, facts: Facts) -> Fired | None:
         return None
     if metric == RELEVANT:
         tally = facts.sign("off_question")
-        return Fired((metric,), "low", max(1 - mean, tally.share), tally) if level == "low" or tally.share >= MANY_OFF else None
+        fires = tally.count and (level == "low" or tally.share >= MANY_OFF)
+        return Fired((metric,), "low", max(1 - mean, tally.share), tally) if fires else None
     return None if level == "high" else Fired((metric,), level, 1 - mean)
 
 
@@ -79,20 +79,19 @@ def at_level(metric: str, level: str, facts: Facts) -> Fired | None:
 
 # ------------------------------------------------------------------ two metrics
 def pair(first: str, second: str, sides: tuple[str, str], facts: Facts) -> Fired | None:
-    """Both means lie on these sides of the high limit; nearly equal ones are on no two sides."""
-    found = _sides(first, second, facts)
-    a, b = facts.mean(first), facts.mean(second)
-    if found != sides or a is None or b is None:
+    """Both means, over the samples that have both, lie on these sides of the high limit; nearly equal ones are on no two sides."""
+    found = facts.together.get((first, second))
+    if found is None or _sides(first, second, found) != sides:
         return None
+    a, b = found.means
     weight = abs(a - b) if sides[0] != sides[1] else 1 - min(a, b)
-    return Fired((first, second), f"{facts.standing(first)}_{facts.standing(second)}", weight)
+    return Fired((first, second), "_".join(found.standings), weight, together=found)
 
 
-def _sides(first: str, second: str, facts: Facts) -> tuple[str, str] | None:
-    levels = [facts.standing(name) for name in (first, second)]
-    if None in levels or any(name == RELEVANT and level == "middle" for name, level in zip((first, second), levels, strict=True)):
+def _sides(first: str, second: str, found: Together) -> tuple[str, str] | None:
+    levels, gap = found.standings, found.means[0] - found.means[1]
+    if any(name == RELEVANT and level == "middle" for name, level in zip((first, second), levels, strict=True)):
         return None  # a middling relevancy may be good or bad: that depends on the embedder
-    gap = (facts.mean(first) or 0.0) - (facts.mean(second) or 0.0)
     if set(levels) == {"high", "middle"} and abs(gap) < GAP:
         return None
     if "high" not in levels and "middle" in levels and abs(gap) >= WIDE_GAP:
@@ -132,9 +131,11 @@ def weak_groups(facts: Facts) -> Fired | None:
 
 # ------------------------------------------------------------------ signs
 def sign(name: str, metrics: tuple[str, ...], least: float, facts: Facts) -> Fired | None:
-    """A sign is met in at least this share of the samples that can show it; 0 = in any."""
+    """A sign is met in at least this share of the samples that can show it, and in more than an exception of all; 0 = in any."""
     tally = facts.sign(name)
-    return Fired(metrics, name, tally.share, tally) if tally.count and tally.share >= least else None
+    if not tally.count or tally.share < least or (least and tally.count < SELDOM * facts.samples):
+        return None
+    return Fired(metrics, name, tally.count / facts.samples, tally)
 
 
 def short_with(metric: str, signs: Mapping[str, float], facts: Facts) -> Fired | None:
@@ -145,36 +146,46 @@ def short_with(metric: str, signs: Mapping[str, float], facts: Facts) -> Fired |
 
 
 def unsupported_and_not_fed(facts: Facts) -> Fired | None:
-    """Faithfulness is short, and claims stand in no chunk where retrieval missed what was needed, or recall is not known."""
-    if not short(FAITHFUL, facts):
-        return None
-    return sign("unsupported" if facts.mean(RECALLED) is None else "not_fed", (FAITHFUL,), OFTEN, facts)
+    """Faithfulness is short, and claims stand in no chunk where retrieval is known to have missed what was needed."""
+    return short_with(FAITHFUL, {"not_fed": OFTEN}, facts)
 
 
 def rerank_first(facts: Facts) -> Fired | None:
-    """Precision is short, and useless chunks stand above useful ones: a shorter list would cut off the useful ones."""
-    return short_with(PRECISE, {"noise_first": OFTEN}, facts)
+    """Precision is short, and useless chunks above useful ones are met more often than lists without a useful one.
+
+    A shorter list would cut off useful chunks. Where nothing useful came, no reranker helps.
+    """
+    more = facts.sign("noise_first").count > facts.sign("nothing_useful").count
+    return short_with(PRECISE, {"noise_first": OFTEN}, facts) if more else None
 
 
 def shrink_top_k(facts: Facts) -> Fired | None:
-    """All useful chunks stand before the first useless one, nearly everywhere, and the tail is noise in at least half of the samples."""
+    """All useful chunks stand before the first useless one, nearly everywhere, and the tail is noise in at least half of the samples.
+
+    Not of fewer than 20 samples, which cannot show what holds for 95 %, and not where recall is short: the next chunks may be needed.
+    """
     behind, first = facts.sign("noise_behind"), facts.sign("noise_first")
     k, chunks = facts.enough, facts.chunks
-    if first.share > SELDOM or not behind.of or 2 * behind.share < 1 or k is None or chunks is None or k >= chunks:
+    if first.share > SELDOM or behind.of < 1 / SELDOM or 2 * behind.share < 1 or k is None or chunks is None or k >= chunks:
+        return None
+    if short(RECALLED, facts):
         return None
     return Fired((PRECISE,), "noise_behind", behind.share, behind, {"k": k, "chunks": chunks})
 
 
 def tail_needed(facts: Facts) -> Fired | None:
-    """Precision is short, and useful chunks stand at the end of the list or recall is short as well."""
-    return (short_with(PRECISE, {"useful_last": OFTEN}, facts) or short(PRECISE, facts)) if short(RECALLED, facts) else None
+    """Precision and recall are short, and there are chunks; those at the end of the list may be useful."""
+    if not short(RECALLED, facts) or facts.chunks is None:
+        return None
+    return short_with(PRECISE, {"useful_last": OFTEN}, facts) or short(PRECISE, facts)
 
 
 def intent_right(facts: Facts) -> Fired | None:
     """Answers are off the question although the intent was recognised in most of them."""
     tally = facts.sign("intent_wrong")
     right = Tally(tally.of - tally.count, tally.of)
-    return Fired((RELEVANT,), "intent_right", right.share, right) if short(RELEVANT, facts) and 2 * right.share >= 1 else None
+    fires = short(RELEVANT, facts) and 2 * right.share >= 1
+    return Fired((RELEVANT,), "intent_right", right.count / facts.samples, right) if fires else None
 
 
 def rewritten_away(facts: Facts) -> Fired | None:
@@ -185,10 +196,8 @@ def rewritten_away(facts: Facts) -> Fired | None:
 
 # ------------------------------------------------------------------ traps
 def refusals_look_faithful(facts: Facts) -> Fired | None:
-    """Faithfulness is high, and a tenth of the samples has none since the answer states nothing."""
-    found = facts.metrics.get(FAITHFUL)
-    tally = Tally(found.reasons.get("no_claims", 0) if found else 0, facts.samples)
-    return Fired((FAITHFUL,), "no_claims", tally.share, tally) if facts.standing(FAITHFUL) == "high" and tally.share >= OFTEN else None
+    """Faithfulness is high, and a tenth of the samples that should be answered has none since the answer states nothing."""
+    return sign("silent", (FAITHFUL,), OFTEN, facts) if facts.standing(FAITHFUL) == "high" else None
 
 
 def unlevelled_relevancy(facts: Facts) -> Fired | None:

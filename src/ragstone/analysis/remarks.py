@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragstone.analysis.canned import Canned
 from ragstone.analysis.causes import SampleCauses, off_topic
 from ragstone.analysis.evidence import Evidence
-from ragstone.analysis.signs import truth
+from ragstone.analysis.signs import intent_right, truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Remarks:
         for code in self._codes(found, causes):
             self._held.setdefault(code, []).append(found.sample_id)
         intent = found.about and found.about.intent_top1
-        if intent not in (None, "") and truth(intent) is None and off_topic(found):  # "right" names no intent
+        if intent not in (None, "") and off_topic(found) and truth(intent) is None and not intent_right(found):
             self._intents[str(intent)] += 1
             self._off_with_intent.append(found.sample_id)
 
@@ -48,7 +48,7 @@ class Remarks:
             intent, count = self._intents.most_common(1)[0]
             ids = tuple(self._off_with_intent)
             yield Note("intents", ids, (("count", len(ids)), ("intent", intent), ("most", count)))
-        for code in ("empty_answers", "fewer_contexts", "no_verdicts", "grounding_unknown", "retrieval_unknown"):
+        for code in ("empty_answers", "no_contexts", "fewer_contexts", "no_verdicts", "grounding_unknown", "retrieval_unknown"):
             if ids := tuple(self._held.get(code, ())):
                 yield Note(code, ids, (("count", len(ids)),))
 
@@ -57,6 +57,8 @@ class Remarks:
             yield "empty_answers"
         elif causes.lost.total and not (found.answer_claims or found.reference_claims):
             yield "no_verdicts"
+        if ("ok", "no_context") in found.states.values() and found.expected_behavior not in ("refuse", "clarify"):
+            yield "no_contexts"
         if self._fewer(found):
             yield "fewer_contexts"
         lost = {claim.claim: claim.cause for claim in causes.claims}

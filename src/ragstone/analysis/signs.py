@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from ragstone.analysis.claims import Claim, same_text
 from ragstone.analysis.evidence import Evidence
@@ -39,6 +39,11 @@ def ranking(found: Evidence) -> list[bool]:
 def off(found: Evidence) -> bool:
     """Return True if the answer's relevancy was measured and lies below 0.5."""
     return found.values.get(RELEVANT, 1.0) < OFF
+
+
+def due(found: Evidence) -> bool:
+    """Return True if the answer refuses or asks back where it is to: what it lacks is no fault."""
+    return found.expected_behavior in ("refuse", "clarify") and (not found.has_claims or "refusal" in found.flags)
 
 
 def _any(claims: Iterable[Claim], side: str, *words: str) -> bool | None:
@@ -116,14 +121,22 @@ def partly_covered(found: Evidence) -> bool | None:
 
 
 def point_missing(found: Evidence) -> bool | None:
-    """The answer leaves out a point of the reference; of answers that state something where something was to be stated."""
-    return _any(found.reference_claims, "matching", "missing") if _stating(found) else None
+    """The answer leaves out a point of the reference; of answers that state something where something was to be stated.
+
+    A point that the answer gets wrong is not left out.
+    """
+    return _any(_not_wrong(found), "matching", "missing") if _stating(found) else None
 
 
 def fed_but_missing(found: Evidence) -> bool | None:
-    """The same, for points that the chunks hold."""
-    held = (claim for claim in found.reference_claims if claim.grounding == "supported")
-    return _any(held, "matching", "missing") if _stating(found) else None
+    """The same, for points that the chunks hold, in answers to the question that was asked."""
+    held = (claim for claim in _not_wrong(found) if claim.grounding == "supported")
+    return _any(held, "matching", "missing") if _stating(found) and not off(found) else None
+
+
+def _not_wrong(found: Evidence) -> Iterator[Claim]:
+    wrong = {name for claim in found.answer_claims if claim.matching == "contradicted" for name in claim.matches}
+    yield from (claim for claim in found.reference_claims if claim.id not in wrong)
 
 
 def _stating(found: Evidence) -> bool:
@@ -143,19 +156,26 @@ def refused(found: Evidence) -> bool | None:
     return found.states.get(FAITHFUL) == ("not_applicable", "no_claims") or "refusal" in found.flags
 
 
+def silent(found: Evidence) -> bool | None:
+    """Faithfulness does not apply, since the answer states nothing; of samples that should be answered and have the metric."""
+    if found.expected_behavior in ("refuse", "clarify") or FAITHFUL not in found.states:
+        return None
+    return found.states[FAITHFUL] == ("not_applicable", "no_claims")
+
+
 def should_not_answer(found: Evidence) -> bool | None:
     """The answer makes claims; of samples that should be refused or asked back."""
     return found.has_claims if found.expected_behavior in ("refuse", "clarify") else None
 
 
 def off_question(found: Evidence) -> bool | None:
-    """Relevancy lies below 0.5; of samples that have one."""
-    return off(found) if RELEVANT in found.values else None
+    """Relevancy lies below 0.5; of samples that have one, without refusals that are due."""
+    return off(found) if RELEVANT in found.values and not due(found) else None
 
 
 def noncommittal(found: Evidence) -> bool | None:
-    """Every question generated back from the answer is flagged noncommittal."""
-    return all(question.committal is False for question in found.questions) if found.questions else None
+    """Every question generated back from the answer is flagged noncommittal; of answers that are not due to refuse."""
+    return all(question.committal is False for question in found.questions) if found.questions and not due(found) else None
 
 
 def one_question(found: Evidence) -> bool | None:
@@ -186,11 +206,12 @@ def intent_wrong(found: Evidence) -> bool | None:
 
     It may hold right or wrong (1 or 0, true or false), or the recognised intent beside a column `intent` with the right one.
     """
-    right = _intent_right(found)
+    right = intent_right(found)
     return not right if off(found) and right is not None else None
 
 
-def _intent_right(found: Evidence) -> bool | None:
+def intent_right(found: Evidence) -> bool | None:
+    """Return whether the intent was recognised rightly; None where the sample does not tell it."""
     told = found.about
     said = found.values.get("intent_top1", told.intent_top1 if told else None)
     if said is None or told is None or told.intent is None or "intent_top1" in found.values:
@@ -253,7 +274,7 @@ SIGNS: dict[str, Sign] = {
     for sign in (
         *(noise_first, noise_behind, nothing_useful, mostly_noise, useful_last, few_chunks, one_chunk),
         *(unsupported, contradicted, added, not_fed, nothing_covered, partly_covered, point_missing, fed_but_missing),
-        *(reference_doubtful, refused, should_not_answer, off_question, noncommittal, one_question, wide_cosines),
+        *(reference_doubtful, refused, silent, should_not_answer, off_question, noncommittal, one_question, wide_cosines),
         *(more_than_asked, poorly_fed, intent_wrong, lent_points, directive, many_points, keywords_only),
         *(keywords_unheard, cut_short, chunks_dropped, reply_cut, embedding_lost),
     )
@@ -262,7 +283,7 @@ SIGNS: dict[str, Sign] = {
 
 
 def truth(value: object) -> bool | None:
-    """True or False of what a column says; None for what is neither."""
+    """Return True or False as a column says it (1, 0, yes, 对…); None for what is neither."""
     if isinstance(value, bool | int | float):
         return value >= OFF
     word = str(value).strip().casefold()

@@ -33,7 +33,7 @@ def page(found: Diagnosed, lang: Language) -> Iterator[Block]:
     """Yield the page of a run's diagnosis."""
     yield from _head(found, lang)
     if found.sums.lost.total:
-        yield _causes_table(found.sums, lang)
+        yield _causes_table(found, lang)
         yield Text(_points_meaning(found.sums, lang))
     if refused := found.sums.expected:
         yield Text(say("diagnose.expected_refusals", lang, samples=refused.samples, points=points(refused.points.total)))
@@ -123,14 +123,18 @@ def _lead(found: Diagnosed, lang: Language) -> str:
     return say("diagnose.lead_clean", lang, diagnosed=found.diagnosed, total=total)
 
 
-def _causes_table(sums: Sums, lang: Language) -> Table:
+def _causes_table(found: Diagnosed, lang: Language) -> Table:
+    sums = found.sums
     rows = [
         (cause_name(one.cause, lang), points(one.points.total), _share(one.points.total, sums), str(one.samples), str(one.claims))
         for one in sums.faults
     ]
     rest = sums.unattributed.total
     if rest > 1e-9:
-        rows.append((say("diagnose.row_unattributed", lang), points(rest), _share(rest, sums), NONE, NONE))
+        wording = sums.unattributed.faithfulness < 1e-9 and all(note.code != "no_verdicts" for note in found.notes)
+        rows.append(
+            (say("diagnose.row_wording" if wording else "diagnose.row_unattributed", lang), points(rest), _share(rest, sums), NONE, NONE)
+        )
     heads = tuple(say(f"diagnose.column_{name}", lang) for name in ("cause", "points", "share", "samples", "claims"))
     return Table(heads, tuple(rows), "lrrrr")
 
@@ -141,7 +145,8 @@ def _points_meaning(sums: Sums, lang: Language) -> str:
 
 
 def _share(value: float, sums: Sums) -> str:
-    return percent(min(1.0, value / sums.counted)) if sums.counted > 1e-9 else NONE
+    """A share of the points lost; one that is whole but for rounding is shown as whole."""
+    return percent(min(1.0, round(value / sums.counted, 9))) if sums.counted > 1e-9 else NONE
 
 
 def _cause(found: Diagnosed, rank: int, one: CauseSum, lang: Language) -> Iterator[Block]:

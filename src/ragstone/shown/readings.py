@@ -7,11 +7,12 @@ The catalogue (`text/readings/*.toml`) holds the words and names the rule of eac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
+from ragstone.analysis.quadrants import QUADRANTS
 from ragstone.analysis.readings import RULES, Fired
 from ragstone.figures import metric_name
 from ragstone.resources import read_toml
@@ -33,8 +34,12 @@ TOLD = frozenset(KINDS) - {"worked"}
 """Worked examples teach; they say nothing of a run."""
 TOP = 8
 """So many readings fit on a screen before nobody reads them."""
-ASIDE = frozenset({"level", "scenario", "closing"})
+ASIDE = frozenset({"symptom", "reaction", "level", "scenario", "closing"})
 """Kinds that a page about a run leaves to the documentation."""
+GENERAL = "what_to_do"
+"""Steps against a metric that is not high; left out where a decision or a cause says more of it."""
+REPEATS = {"faithful_but_badly_fed": "context_recall_low_faithfulness_high"}
+"""Rule -> the rule that says the same and more, if it fires as well."""
 FEW = {"quadrant": 1, "decision": 3}
 """Most readings of a kind among these; 2 of the others."""
 
@@ -99,13 +104,15 @@ def _rank(item: tuple[Entry, Fired]) -> tuple[bool, int, bool, float]:
 
 
 def top(found: Iterable[tuple[Entry, Fired]], most: int = TOP) -> list[tuple[Entry, Fired]]:
-    """Return the first readings: of those that rest on the same rule only one, and a few of each kind."""
-    rules, kinds, kept = set[str](), Counter[str](), list[tuple[Entry, Fired]]()
+    """Return the first readings: of those that rest on the same rule only one, a few of each kind, nothing that others have said."""
+    rules, kinds, kept, told = set[str](), Counter[str](), list[tuple[Entry, Fired]](), set[str]()
     for entry, result in found:
-        if entry.rule not in rules and kinds[entry.kind] < FEW.get(entry.kind, 2):
+        said = entry.rule in rules or REPEATS.get(entry.rule) in rules or (entry.kind == GENERAL and told.issuperset(entry.metrics))
+        if not said and kinds[entry.kind] < FEW.get(entry.kind, 2):
             rules.add(entry.rule)
             kinds[entry.kind] += 1
             kept.append((entry, result))
+            told.update(entry.metrics if entry.kind in ("decision", "cause") else ())
     return kept[:most]
 
 
@@ -126,7 +133,8 @@ def readings(facts: Facts, lang: Language | None = None) -> list[dict[str, Any]]
 
 def blocks(facts: Facts, lang: Language, most: int = TOP) -> list[Block]:
     """Return the most important readings as a part of a page; [] where there is nothing to say."""
-    told = tuple(text(entry, result, facts, lang) for entry, result in top(fired(facts), most) if entry.kind not in ASIDE)
+    found = ((entry, result) for entry, result in fired(facts) if entry.kind not in ASIDE)
+    told = tuple(text(entry, result, facts, lang) for entry, result in top(found, most))
     return [Heading(say("reading.heading", lang)), Items(told)] if told else []
 
 
@@ -181,9 +189,14 @@ def steps(do: tuple[str, ...], lang: Language) -> str:
 
 
 def _numbers(result: Fired, facts: Facts, lang: Language) -> Iterable[str]:
-    for name in result.metrics:
-        if (mean := facts.mean(name)) is not None:
+    means: Sequence[float | None] = result.together.means if result.together else [facts.mean(name) for name in result.metrics]
+    if result.pattern in QUADRANTS:  # a quadrant counts samples; the means of a run say nothing of those in it
+        means = [None] * len(result.metrics)
+    for name, mean in zip(result.metrics, means, strict=True):
+        if mean is not None:
             yield say("reading.told_mean", lang, metric=metric_name(name, lang), mean=f"{mean:.2f}")
+    if result.together and not result.together.all:
+        yield say("reading.told_together", lang, n=result.together.n)
     if result.tally is not None:
         key = "reading.told_count" if result.tally.of == facts.samples else "reading.told_count_of_some"
         yield say(key, lang, count=result.tally.count, of=result.tally.of)
