@@ -103,3 +103,11 @@ def test_help_names_every_option(call, lang):
     assert code == 0
     for option in ("--baseline", "--rules", "--junit", "--markdown", "--allow-different-signature", "--seed", "--json"):
         assert option in out
+
+
+@pytest.mark.parametrize("text", ["[gate]\nmin_coverage = " + "9" * 5000, "lang = " + "[" * 5000 + "]" * 5000])
+def test_a_settings_file_too_large_to_read_is_refused(call, tmp_path, text):
+    (tmp_path / "ragstone.toml").write_text(text, encoding="utf-8")
+    code, _, err = call("base")
+    assert code == 2
+    assert "ragstone.toml" in err

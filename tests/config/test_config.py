@@ -175,7 +175,7 @@ def test_settings_do_not_change():
         ("[limits]\ntop_k = 0", "ragstone.toml: [limits] top_k = 0: must be a whole number of at least 1"),
         ("[gate]\nconfidence = 1", "ragstone.toml: [gate] confidence = 1: must be a number of at least 0.5 and below 1"),
         ("[gate]\nno_new_made_up = 'x'", 'ragstone.toml: [gate] no_new_made_up = "x": must be true or false or "any"'),
-        ("[[gate.slices]]\nby = 'c'", "ragstone.toml: [gate.slices.0] metric is missing"),
+        ("[[gate.slices]]\nby = 'c'", "ragstone.toml: [[gate.slices]] 1 metric is missing"),
         ("[gate]\nmetrics = {f = 1}", "ragstone.toml: [gate.metrics] f = 1: must be a table"),
         (
             "steps = ['collect', 'sing']",

@@ -61,8 +61,15 @@ def test_an_empty_table_means_the_defaults(tmp_path):
         ("[gate.metrics]\nfaithfulness = 0.8", ["[gate.metrics] faithfulness", "0.8"]),
         ("[gate]\nmetrics = 3", ["metrics = 3", "[gate.metrics.faithfulness]"]),
         ("[gate]\nslices = 3", ["slices = 3", "[[gate.slices]]"]),
-        ('[[gate.slices]]\nby = "c"\nvalue = "x"\nmin_mean = 0.5', ["metric", "[gate.slices.0]"]),
+        ('[[gate.slices]]\nby = "c"\nvalue = "x"\nmin_mean = 0.5', ["metric", "[[gate.slices]] 1"]),
         ('[[gate.slices]]\nby = "c"\nmetric = "m"', ["[[gate.slices]] 1", "min_mean"]),
+        (
+            '[[gate.slices]]\nby = "c"\nmetric = "m"\nmin_mean = 0.5\n[[gate.slices]]\nbye = 1',
+            ["bye", "[[gate.slices]] 2 by"],
+        ),
+        ("[gate]\nslices = [1]", ["[[gate.slices]] 1 = 1"]),
+        ("[gate]\nmin_coverage = " + "9" * 5000, ["rules.toml"]),
+        ("x = " + "[" * 5000 + "]" * 5000 + "\n[gate]", ["rules.toml"]),
         ("gate = 3", ["gate = 3"]),
         ("[gate", ["rules.toml"]),
         ("[gate]\nconfidence = 1.0", ["confidence"]),
@@ -83,6 +90,12 @@ def test_all_problems_are_told_at_once(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.toml"):
         load_rules(tmp_path / "nowhere.toml", "en")
+
+
+@pytest.mark.parametrize("odd", [5, [], b"x", None, True])
+def test_rules_that_are_no_table_are_refused(odd):
+    with pytest.raises(ConfigError, match=r"gate = .*must be a table"):
+        rules_of(odd, "en")
 
 
 def test_rules_from_python_are_as_strict():

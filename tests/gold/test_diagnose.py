@@ -55,7 +55,7 @@ def test_what_was_expected_is_no_fault(found: ragstone.Diagnosis) -> None:
 def test_the_canned_answers_are_noted(found: ragstone.Diagnosis) -> None:
     noted = [set(note.sample_ids) for note in found.notes if note.code == "canned_answer"]
     assert noted == [{f"{lang}-{name}" for name in ("contact-2", "list-2", "returns-1")} for lang in ("zh", "en")]
-    assert {note.code for note in found.notes} == {"canned_answer"}
+    assert {note.code for note in found.notes} == {"canned_answer", "no_contexts"}
 
 
 def test_points_add_up_over_the_run_and_over_each_slice(found: ragstone.Diagnosis) -> None:

@@ -115,7 +115,7 @@ def _language_of_file(path: str | None) -> str | None:
     import tomllib
 
     # an unreadable file is refused, with its place, by the command that needs it
-    with suppress(OSError, ValueError), open(path or "ragstone.toml", "rb") as file:
+    with suppress(OSError, ValueError, RecursionError), open(path or "ragstone.toml", "rb") as file:
         lang = tomllib.load(file).get("lang")
         return lang if isinstance(lang, str) else None
     return None

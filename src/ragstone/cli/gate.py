@@ -52,5 +52,5 @@ def _of_the_folder() -> Path | None:
         return path if "gate" in tomllib.loads(path.read_text(encoding="utf-8-sig")) else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return path  # reading it again tells what is wrong, and where

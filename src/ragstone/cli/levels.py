@@ -43,5 +43,5 @@ def _says_levels(file: Path | None) -> bool:
         return "levels" in tomllib.loads((file or Path("ragstone.toml")).read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return file is not None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return True

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from ragstone.config.model import GateRule, GateSlice
-from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, table_at
+from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, show_table, table_at
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -147,7 +147,7 @@ def _unknown(loc: Sequence[str | int], layer: Layer, lang: Language) -> str:
     model = table_at(table)
     near = nearest(name, list(model.model_fields)) if model else None
     hint = show_place((*table, near)) if near else _elsewhere(name)
-    where = say("config.in_table", lang, table=".".join(str(s) for s in table)) if table else ""
+    where = say("config.in_table", lang, table=show_table(table)) if table else ""
     return say("config.unknown", lang, name=name, where=where, at=at, hint=say("config.nearest", lang, name=hint) if hint else "")
 
 

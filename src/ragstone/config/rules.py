@@ -37,12 +37,14 @@ def load_rules(path: Path, lang: Language) -> GateSettings:
     return _read(rules, lang)
 
 
-def rules_of(table: Mapping[str, Any], lang: Language) -> GateSettings:
+def rules_of(table: object, lang: Language) -> GateSettings:
     """Return rules given from Python: the table `[gate]` as a dict.
 
     Raises:
-        ConfigError: something in it is unknown, mistyped or out of range.
+        ConfigError: it is no dict, or something in it is unknown, mistyped or out of range.
     """
+    if not isinstance(table, Mapping):
+        return _read({("gate",): Given(table, "file", "gate", "rules")}, lang)
     return _read(
         {("gate", str(name)): Given(value, "file", show_place(("gate", str(name))), "rules") for name, value in table.items()}, lang
     )

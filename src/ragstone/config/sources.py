@@ -215,9 +215,24 @@ def _flatten(table: Mapping[str, Any], model: type[BaseModel], at: Place, file: 
 
 
 def show_place(place: Sequence[str | int]) -> str:
-    """Return a path as it stands in the file: `[judge] timeout`, `[gate.slices] 0 min_mean`, `concurrency`."""
-    table = [str(step) for step in place[:-1]]
-    return (f"[{'.'.join(table)}] " if table else "") + str(place[-1])
+    """Return a path as it stands in the file: `[judge] timeout`, `[[gate.slices]] 1 min_mean`, `concurrency`."""
+    return " ".join(filter(None, (show_table(place[:-1]), str(place[-1])))) if _entry(place) is None else show_table(place)
+
+
+def show_table(place: Sequence[str | int]) -> str:
+    """Return a table as its line stands in the file: `[judge]`; one of several of a name with its number: `[[gate.slices]] 1`."""
+    entry = _entry(place)
+    if entry is not None:
+        return f"[[{'.'.join(map(str, place[:-1]))}]] {entry}"
+    if _entry(place[:-1]) is not None:
+        return f"{show_table(place[:-1])} {place[-1]}"
+    return f"[{'.'.join(map(str, place))}]" if place else ""
+
+
+def _entry(place: Sequence[str | int]) -> int | None:
+    """The number, from 1, of one of several tables of a name; None for every other place."""
+    listed = len(place) == 3 and tuple(place[:2]) == ("gate", "slices") and str(place[2]).isdecimal()
+    return int(place[2]) + 1 if listed else None
 
 
 def _parse(path: Path, lang: Language) -> dict[str, Any]:
@@ -231,6 +246,8 @@ def _parse(path: Path, lang: Language) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_syntax_text(path, text, str(error), lang)) from None
+    except (ValueError, RecursionError):  # a number of more digits than Python reads, tables within tables without end
+        raise ConfigError(say("config.oversized", lang, file=path)) from None
 
 
 def _syntax_text(path: Path, text: str, message: str, lang: Language) -> str:
