@@ -114,3 +114,45 @@ def test_comparisons_of_others():
     done = run_pytest(project, code)
     assert "1 failed, 1 passed" in done.stdout
     assert "assert 1.0 >= 2.0" in done.stdout
+
+
+STALE = """
+import json
+
+
+
+def write(path, answer):
+    row = {"id": answer, "question": "q", "answer": answer, "contexts": ["The leave is 7 days."]}
+    path.write_text(json.dumps(row) + "\\n", encoding="utf-8")
+
+
+def ids(run):
+    return [row["id"] for row in run.samples]
+
+
+def test_a_file_that_has_changed_is_evaluated_again(ragstone_evaluate, tmp_path):
+    path = tmp_path / "samples.jsonl"
+    for answer in ("The leave is 7 days.", "The leave is 9 weeks."):
+        write(path, answer)
+        assert ids(ragstone_evaluate(path, metrics="faithfulness", judge="local").run) == [answer]
+
+
+def test_other_variables_are_another_call(ragstone_evaluate, tmp_path, monkeypatch):
+    path = tmp_path / "samples.jsonl"
+    write(path, "x")
+    one = ragstone_evaluate(path, metrics="faithfulness", judge="local").run
+    monkeypatch.setenv("RAGSTONE_TOP_K", "1")
+    assert ragstone_evaluate(path, metrics="faithfulness", judge="local").run is not one
+
+
+"""
+
+
+def test_a_run_is_used_again_only_for_the_same_call(project):
+    done = run_pytest(project, STALE)
+    assert "2 passed" in done.stdout, done.stdout
+
+
+def test_a_refusal_is_told_without_what_went_before(project):
+    done = run_pytest(project, WRONG)
+    assert "no running event loop" not in done.stdout

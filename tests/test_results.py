@@ -3,7 +3,7 @@ import json
 import pytest
 
 import ragstone
-from ragstone.errors import RunFolderError
+from ragstone.errors import ConfigError, RunFolderError
 from ragstone.results import Run, load
 from ragstone.types import Sample, Score
 
@@ -276,3 +276,16 @@ def test_a_key_no_sample_has_puts_all_under_none_and_lists_the_keys_there_are(sa
 def test_the_public_names_are_these():
     assert ragstone.Run is Run
     assert ragstone.load is load
+
+
+@pytest.mark.parametrize("odd", [2, -0.1, float("nan"), True, "0.9"])
+def test_a_least_coverage_that_is_no_share_is_refused(odd):
+    run = Run.from_scores([{"sample_id": "s", "metric": "m", "value": 1.0, "status": "ok"}])
+    with pytest.raises(ConfigError, match="min_coverage"):
+        run.summary(min_coverage=odd)
+
+
+@pytest.mark.parametrize(("told", "used"), [(0.5, 0.5), (1, 1.0), *((odd, 0.95) for odd in (2, True, "x", None, float("nan")))])
+def test_a_manifest_without_a_usable_least_coverage_tells_nothing(told, used):
+    run = Run.from_scores([{"sample_id": "s", "metric": "m", "value": 1.0, "status": "ok"}], manifest={"min_coverage": told})
+    assert run.summary().min_coverage == used

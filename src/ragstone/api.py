@@ -168,11 +168,16 @@ def _listed(metrics: Any) -> list[Any]:
 
 def run_sync(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from synchronous code; Ctrl-C and SIGTERM stop it in order and raise Interrupted."""
+    return _run_in_thread(main) if _is_looping() else _run_here(main)
+
+
+def _is_looping() -> bool:
+    """True in a thread that runs an event loop; asked apart, so that no error of the run is told as one that followed from the asking."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run_here(main)
-    return _run_in_thread(main)
+        return False
+    return True
 
 
 def _run_here(main: Coroutine[Any, Any, T]) -> T:

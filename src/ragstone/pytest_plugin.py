@@ -5,12 +5,14 @@
         assert result.mean("faithfulness") >= 0.8
 
 The file is looked for beside the test, then in the folder pytest runs in. Judge and all other settings come from the call,
-else from RAGSTONE_ variables and `ragstone.toml`, as on the command line. Equal calls of one session are evaluated once;
-run folders stand under pytest's temporary folder. pytest loads this module at every start, so it imports nothing heavy.
+else from RAGSTONE_ variables and `ragstone.toml`, as on the command line. Equal calls of one session are evaluated once, as long
+as file and variables stay as they are; run folders stand under pytest's temporary folder. pytest loads this module at every
+start, so it imports nothing heavy.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[..., Tested]
 
-_RUNS = pytest.StashKey[dict[str, "Run"]]()
+_RUNS = pytest.StashKey[dict[str, "tuple[Run, dict[str, Any]]"]]()
+"""Runs of this session by what they came from, each with the settings of its call: an object that is held lends its name to no other."""
 
 
 @pytest.fixture
@@ -53,15 +56,24 @@ def _evaluate(request: pytest.FixtureRequest, folders: pytest.TempPathFactory, s
 
     samples = _found(samples, request)
     known = request.config.stash.setdefault(_RUNS, {})
-    key = repr((samples, sorted(settings.items(), key=lambda item: item[0]))) if isinstance(samples, Path) else None
+    key, given = _key(samples, settings), dict(settings)
     if key is not None and key in known:
-        return Tested(known[key])
+        return Tested(known[key][0])
     settings.setdefault("out", folders.mktemp("ragstone") / "run")
     settings.setdefault("on_notice", partial(print, file=sys.stderr))  # pytest shows it with a test that fails
     run = evaluate(samples, **settings)
     if key is not None:
-        known[key] = run
+        known[key] = run, given
     return Tested(run)
+
+
+def _key(samples: Any, settings: dict[str, Any]) -> str | None:
+    """What tells this call from others; None for samples that are in no file."""
+    if not isinstance(samples, Path) or not samples.is_file():
+        return None
+    found = samples.stat()
+    said = sorted(item for item in os.environ.items() if item[0].startswith(("RAGSTONE_", "OPENAI_")))
+    return repr((samples, found.st_mtime_ns, found.st_size, os.getcwd(), hash(tuple(said)), sorted(settings.items())))
 
 
 def _found(samples: Any, request: pytest.FixtureRequest) -> Any:

@@ -18,11 +18,11 @@ from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, chec
 from ragstone.analysis.embedded import embedded
 from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
-from ragstone.analysis.summary import MIN_COVERAGE, RunFacts, Terms, summarise
+from ragstone.analysis.summary import RunFacts, Terms, summarise
 from ragstone.errors import RunFolderError
 from ragstone.facts import read_manifest, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
-from ragstone.terms import check_cluster, terms_of, unknown_key
+from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to read
@@ -194,7 +194,7 @@ class Run:
         notices = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)]
         cells = self.cells(facts, notices)
         check_cluster(facts)
-        limit = self._min_coverage() if min_coverage is None else min_coverage
+        limit = least_coverage(min_coverage, self.manifest)
         known: dict[str, Any] = {"run": self.facts(), "worst": worst, "min_coverage": limit, "notices": notices, "terms": terms}
         return ShownSummary.of(summarise(cells, facts, self.row_at, **known))
 
@@ -332,10 +332,6 @@ class Run:
             if sample_id is None or str(row.get("sample_id")) == sample_id:
                 found[_check(self._rows.name, number, row)] = number, row
         return found
-
-    def _min_coverage(self) -> float:
-        said = self.manifest.get("min_coverage")
-        return float(said) if isinstance(said, int | float) else MIN_COVERAGE
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.cells import Notice
 from ragstone.analysis.intervals import METHODS
 from ragstone.analysis.levels import USUAL, Levels
-from ragstone.analysis.summary import Terms
+from ragstone.analysis.summary import MIN_COVERAGE, Terms
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 
@@ -36,6 +36,22 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
     if seed < 0:
         raise ConfigError(say("show.seed_invalid", lang, value=seed))
     return Terms(ci=method, confidence=confidence, levels=levels, seed=seed)
+
+
+def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
+    """Return the share of cells that must be ok: what somebody says, else what the manifest holds, else 0.95.
+
+    Raises:
+        ConfigError: `said` is no number from 0 to 1; a manifest that holds none counts as one that tells nothing.
+    """
+    if said is not None and not _is_share(said):
+        raise ConfigError(say("show.min_coverage_invalid", screen_language(), value=said))
+    held = manifest.get("min_coverage")
+    return float(said if said is not None else held if _is_share(held) else MIN_COVERAGE)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def check_cluster(facts: SampleFacts) -> None:
