@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ragstone.analysis.cells import Notice
 from ragstone.analysis.intervals import METHODS
@@ -46,11 +46,11 @@ def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
     """
     if said is not None and not _is_share(said):
         raise ConfigError(say("show.min_coverage_invalid", screen_language(), value=said))
-    held = manifest.get("min_coverage")
-    return float(said if said is not None else held if _is_share(held) else MIN_COVERAGE)
+    held = manifest.get("min_coverage") if said is None else said
+    return float(held) if _is_share(held) else MIN_COVERAGE
 
 
-def _is_share(value: Any) -> bool:
+def _is_share(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 

@@ -10,7 +10,8 @@ from support.made_runs import average_precision, facts
 from support.rule_runs import FIRED, PERFECT, values
 
 import ragstone
-from ragstone.analysis.readings import METRICS, PAIRS, RULES
+from ragstone.analysis.facts import PAIRS
+from ragstone.analysis.readings import METRICS, RULES
 from ragstone.shown.blocks import Heading, Items
 from ragstone.shown.readings import FEW, KINDS, TOLD, TOP, blocks, catalogue, fired, readings, top
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.analysis.readings import LEVELS, METRICS, PAIRS
+from ragstone.analysis.facts import PAIRS
+from ragstone.analysis.readings import LEVELS, METRICS
 
 Samples = list[dict[str, Any]]
 

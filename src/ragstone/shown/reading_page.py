@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ragstone.analysis.readings import PAIRS
+from ragstone.analysis.facts import PAIRS
 from ragstone.figures import metric_name
 from ragstone.shown.readings import Entry, catalogue, steps
 from ragstone.text import say
