@@ -83,6 +83,16 @@ def test_a_name_too_long_for_a_table_stands_on_a_line_of_its_own():
     assert lines == ["name           value", "─" * 20, "a" * 20, " " * 19 + "1", "b                  2"]
 
 
+@pytest.mark.parametrize("wide", ["x" * 5000, "漢" * 60, "answer_correctness(beta=2,weights=[0.5,0.5])" * 2])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_head_too_long_for_a_table_loses_its_middle(wide, at):
+    head = ["name", "samples", "mean"]
+    head[at] = wide
+    lines = table([head, ["a" * 20, "7", "0.607"]], "lrr")
+    assert max(map(width, lines)) <= 80
+    assert "…" in lines[0]
+
+
 @pytest.mark.no_cover  # counted, a million characters take five times as long
 def test_a_word_of_a_megabyte_is_folded_at_once():
     # a chunk can be one: text without blanks, base64; work that grows with the square would take minutes here

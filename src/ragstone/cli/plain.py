@@ -61,12 +61,15 @@ def joined(parts: Iterable[str], columns: int = 80) -> list[str]:
 def table(rows: list[list[str]], align: str, columns: int = 80) -> list[str]:
     """Return rows (the first is the head) as aligned lines; `align` holds `l` or `r` a column.
 
-    The gap between columns shrinks where they do not fit; then a name too long for its column stands on a line of its own.
+    The gap between columns shrinks where they do not fit; then a name too long for its column stands on a line of its own. A head
+    too long for its column, and a cell of half the line, lose their middle.
     """
+    rows = [[row[0], *(cut_middle(cell, columns // 2) for cell in row[1:])] for row in rows]
     widths = [max(width(row[i]) for row in rows) for i in range(len(align))]
     gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= columns else 1
     room = columns - sum(widths[1:]) - gap * (len(widths) - 1)
-    widths[0] = min(widths[0], max(room, width(rows[0][0]), 8))
+    rows[0][0] = cut_middle(rows[0][0], max(room, 8))
+    widths[0] = min(widths[0], max(room, 8))
     lines = []
     for row in rows:
         cells = row
