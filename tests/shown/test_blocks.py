@@ -55,6 +55,15 @@ def test_html_escapes_every_value(block):
     assert "<i>" not in to_html([block], "en")
 
 
+@pytest.mark.parametrize("mark", ["\x1b", "\x00", "\x08", "\x7f", "\x9b", "\u202e", "\u2067", "\u200f", "\ufeff", "\ud800"])
+def test_nothing_that_steers_a_terminal_or_turns_a_line_round_is_drawn(mark):
+    text = f"a{mark}b"
+    page = [Text(text), Heading(text), Code(text), Items((text,)), Table((text,), ((text,),), "l")]
+    assert mark not in to_markdown(page)
+    assert mark not in to_html(page, "en")
+    assert to_html(page, "zh").encode()
+
+
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_html_of_a_page_names_its_language(language):
     html = to_html(PAGE, language)
@@ -73,6 +82,8 @@ def test_no_line_on_the_screen_is_wider_than_it(wide):
         Items((wide,)),
         Table(("a", "b"), ((wide, wide),), "ll"),
         Table(("a", "b"), ((wide, "1"),), "lr"),
+        Table((wide, "b"), (("1", "1"),), "lr"),
+        Table((wide, "b", "c"), ((wide, "1", "2"),), "lrr"),
     ]
     assert max(width(line) for line in screen(blocks).splitlines()) <= COLUMNS
 

@@ -60,6 +60,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&!])")
 _LIST_LIKE = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 _LINKS = re.compile(r"(https?|ftp)(:)(?=//)|(www)(\.)|@(?=\w)")
 _INVISIBLE = "\u2060"
+_STEERING = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -72,12 +73,17 @@ def to_html(blocks: Iterable[Block], lang: Language) -> str:
     from jinja2 import Environment
 
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(read_text("html", "blocks.html"))
-    return page.render(lang=lang, blocks=[(type(block).__name__, block) for block in blocks])
+    return visible(page.render(lang=lang, blocks=[(type(block).__name__, block) for block in blocks]))
+
+
+def visible(text: str) -> str:
+    """Return a text without the unseen that steers a terminal or a browser: control characters, marks of direction."""
+    return _STEERING.sub("", text)
 
 
 def escaped(text: str) -> str:
     """Return a text on one line that Markdown shows as it is."""
-    plain = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    plain = _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))
     plain = _LIST_LIKE.sub(lambda m: f"{m[1]}{m[2][:-1]}\\{m[2][-1]}", plain)
     return _LINKS.sub(lambda m: f"{m[0]}{_INVISIBLE}" if m[0] == "@" else f"{m[1] or m[3]}{_INVISIBLE}{m[2] or m[4]}", plain)
 
@@ -88,7 +94,7 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Text):
         return f"> **!** {escaped(block.text)}" if block.warning else escaped(block.text)
     if isinstance(block, Code):
-        line = " ".join(block.text.split())
+        line = " ".join(visible(block.text).split())
         fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
         return f"{fence} {line} {fence}" if len(fence) > 1 else f"`{line}`"
     if isinstance(block, Items):
