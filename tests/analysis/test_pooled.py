@@ -80,3 +80,9 @@ def test_lost_lines_are_those_that_do_not_count():
 
 def test_parameters_do_not_belong_to_the_name():
     assert base_name("answer_relevancy(strictness=1)") == base_name("answer_relevancy") == "answer_relevancy"
+
+
+@pytest.mark.parametrize("odd", [None, True, 3.5, [], ["supported"], {}, {"a": 1}])
+def test_a_verdict_that_is_no_word_earns_nothing_and_breaks_nothing(odd):
+    line = {"kind": "answer_claim", "id": "a1", "text": "t", "verdict": odd}
+    assert lost_lines({"verdicts": [line, {**line, "verdict": "supported"}]}) == (line,)

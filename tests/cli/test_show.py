@@ -16,6 +16,10 @@ LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
 DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
+def write_lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -222,6 +226,32 @@ def test_a_sample_of_a_run_without_texts(show, folder):
     assert "holds no replies" in out
 
 
+@pytest.mark.parametrize("odd", [True, 3.5, "x", [None, 1], [[]], [{}], {"a": [1]}, "x" * 3000, ["x"] * 200, 1e308])
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_hand_made_row_of_any_shape_is_shown_as_far_as_it_goes(show, folder, odd, lang):
+    line = {"kind": "answer_claim", "id": "a1", "text": "t", "verdict": "supported", "evidence": ["c1"], "confidence": 0.5}
+    rows = [{"sample_id": "s", "metric": "faithfulness", "value": 0.5, "status": "ok", "verdicts": [{**line, name: odd}]} for name in line]
+    rows += [{"sample_id": "s", "metric": "m", "value": 0.5, "status": "ok", name: odd} for name in ("detail", "questions")]
+    rows += [{"sample_id": "f", "metric": "m", "value": None, "status": "failed", "reason": "timeout", "questions": odd}]
+    (folder / "manifest.json").unlink()
+    write_lines(folder / "scores.jsonl", [{**row, "repeat": i} for i, row in enumerate(rows)])
+    names = ("question", "answer", "contexts", "reference", "reference_points", "reference_alternatives", "meta", "error")
+    write_lines(folder / "samples.jsonl", [{"id": "f"}, {"id": "s"}, *({"id": name, name: odd} for name in names)])
+    for args in ([], ["s"], ["s", "--raw"], ["--failed"], *([name] for name in names)):
+        code, out, err = show(*args, lang=lang)
+        assert (code, err) == (0, "")
+        assert [line for line in out.split("\n") if width(line) > 80 and "ragstone show" not in line] == []
+        code, out, err = show(*args, "--json")
+        assert (code, err) == (0, "")
+        json.loads(out)
+
+
+def test_a_folder_whose_name_is_no_utf_8_has_a_document(show, folder):
+    code, out, _ = show("--by", "\udcd4ab", "--json")
+    assert code == 0
+    assert json.loads(out)["slices"][0]["key"] == "\ufffdab"
+
+
 # ------------------------------------------------------------------ mistakes
 @pytest.mark.parametrize(
     ("args", "words"),
@@ -232,6 +262,7 @@ def test_a_sample_of_a_run_without_texts(show, folder):
         (["--ci", "bcaa"], ["bcaa", "bca?", "bootstrap_t"]),
         (["--ci", "cluster_t"], ["--cluster KEY"]),
         (["--seed", "-1"], ["--seed"]),
+        (["--seed", "9" * 30], ["seed", "18 digits"]),
         (["--level-high", "0.4"], ["[levels] middle = 0.5", "high = 0.4"]),
         (["--level-high", "much"], ["--level-high", "much"]),
         (["--config", "nowhere.toml"], ["nowhere.toml"]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from ragstone.analysis.pooled import GOOD, base_name
+from ragstone.analysis.pooled import base_name, earned
 
 Row = dict[str, Any]
 State = Literal["pass", "fail", "mixed"]
@@ -164,7 +164,7 @@ class ClaimBook:
                 self._blank.append((str(row["sample_id"]), self.runs))
             for line in lines:
                 claim = self._claim(str(row["sample_id"]), line)
-                votes.setdefault((side, claim), [0, 0])[line.get("verdict") in GOOD] += 1
+                votes.setdefault((side, claim), [0, 0])[earned(line)] += 1
         for (side, claim), (bad, good) in votes.items():
             claim.put(side, self.runs, _STATES.index(_majority(bad, good)))
         self.runs += 1

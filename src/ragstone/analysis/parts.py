@@ -8,7 +8,7 @@ from typing import Any
 
 from ragstone.analysis.cells import Cells, Column, Lane
 from ragstone.analysis.names import Names
-from ragstone.analysis.pooled import GOOD, base_name
+from ragstone.analysis.pooled import base_name, earned
 
 Row = dict[str, Any]
 
@@ -70,6 +70,6 @@ class ComparedCells(Cells):
 
     def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
         if base_name(column.metric) in (CORRECTNESS, FAITHFULNESS) and any(
-            isinstance(line, dict) and line.get("verdict") not in GOOD for line in row["verdicts"]
+            isinstance(line, dict) and not earned(line) for line in row["verdicts"]
         ):
             self.lossy.setdefault(column.metric, set()).add(at)

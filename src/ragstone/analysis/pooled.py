@@ -46,7 +46,13 @@ def base_name(metric: str) -> str:
 
 def lost_lines(row: Row) -> tuple[Row, ...]:
     """Return the verdict lines of a row that cost it points: all that are not supported, covered, useful, committal or found."""
-    return tuple(line for line in row.get("verdicts") or () if isinstance(line, dict) and line.get("verdict") not in GOOD)
+    return tuple(line for line in row.get("verdicts") or () if isinstance(line, dict) and not earned(line))
+
+
+def earned(line: Row) -> bool:
+    """True for a verdict line that costs no point; one whose verdict is no word is not."""
+    word = line.get("verdict")
+    return isinstance(word, str) and word in GOOD
 
 
 def _tally(lines: Iterable[Row]) -> tuple[int, int] | None:

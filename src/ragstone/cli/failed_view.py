@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.numbers import metric_label
 from ragstone.cli.plain import clip, folded, one_line
-from ragstone.cli.sample_view import reply_text
+from ragstone.cli.sample_view import question_keys, reply_text
 from ragstone.cli.tables import COLUMNS, REASONS
 from ragstone.text import say
 
@@ -28,11 +28,11 @@ _DONE = REASONS | {"budget"}
 def failed_cells(run: Run) -> list[Row]:
     """Return every failed cell in run order with all replies it rests on, as `show --failed --json` has them."""
     rows = run.failed_rows()
-    replies = run.replies({key for row in rows for key in row.get("questions") or ()})
+    replies = run.replies(question_keys(rows))
     return [
         {
             **{name: row[name] for name in ("sample_id", "metric", "reason")},
-            "replies": [replies[key] for key in row.get("questions") or () if key in replies],
+            "replies": [replies[key] for key in question_keys([row]) if key in replies],
         }
         for row in rows
     ]

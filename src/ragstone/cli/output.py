@@ -26,6 +26,20 @@ def print_document(document: dict[str, Any]) -> None:
 
     if sys.stdout is None:  # the caller has closed it, as `print` knows by itself
         return
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    try:
+        drawn = orjson.dumps(document, option=options)
+    except TypeError:  # a path or key that is no UTF-8, as Python keeps it
+        drawn = orjson.dumps(_in_utf_8(document), option=options)
     sys.stdout.flush()
-    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.write(drawn)
     sys.stdout.buffer.flush()
+
+
+def _in_utf_8(value: Any) -> Any:
+    """Return a value with U+FFFD for what no UTF-8 can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_in_utf_8(key): _in_utf_8(held) for key, held in value.items()}
+    return [_in_utf_8(held) for held in value] if isinstance(value, list | tuple) else value

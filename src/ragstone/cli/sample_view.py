@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.pooled import base_name
@@ -10,6 +10,7 @@ from ragstone.analysis.slices import expected_behavior
 from ragstone.cli.numbers import metric_label, number
 from ragstone.cli.plain import folded, one_line
 from ragstone.cli.tables import COLUMNS, verdict_word, why
+from ragstone.cli.width import width
 from ragstone.errors import ConfigError
 from ragstone.text import say
 
@@ -22,6 +23,8 @@ Row = dict[str, Any]
 _PARTS = ("tp", "fp", "fn", "f1", "cosine", "weights")
 _FLAGS = ("flags", "merged", "duplicates", "inconsistent", "clipped", "in_parts", "unsplit", "behaviour", "best", "against")
 _RULE = "─" * COLUMNS
+HEAD_COLUMNS = COLUMNS - 16
+"""What stands before the text of a verdict line, at its widest; a longer one has lines of its own."""
 
 
 def sample_page(run: Run, sample_id: str, lang: Language, *, raw: bool = False) -> str:
@@ -61,9 +64,9 @@ def _texts(sample: Row, rows: list[Row], lang: Language) -> list[str]:
     for name in ("question", "answer", *(("reference",) if sample.get("reference") or not sample.get("reference_points") else ())):
         lines += ["", say(f"show.text_{name}", lang), *_text(sample.get(name), lang)]
     for name in ("reference_points", "reference_alternatives"):
-        if sample.get(name):
+        if points := sample.get(name):
             lines += ["", say(f"show.text_{name}", lang)]
-            for i, point in enumerate(sample[name], 1):
+            for i, point in enumerate(points if isinstance(points, list | tuple) else [points], 1):
                 lines += folded(point, COLUMNS, f"  {i}. ")
     return [*lines, "", *_contexts(sample.get("contexts"), _usefulness(rows), lang)]
 
@@ -89,7 +92,7 @@ def _contexts(contexts: Any, useful: dict[str, str], lang: Language) -> Iterator
 
 def _usefulness(rows: list[Row]) -> dict[str, str]:
     lines = (line for row in rows if base_name(str(row["metric"])) == "context_precision" for line in row.get("verdicts") or ())
-    return {line["id"]: line["verdict"] for line in lines if isinstance(line, dict) and "id" in line and "verdict" in line}
+    return {str(line["id"]): line["verdict"] for line in lines if isinstance(line, dict) and "id" in line and "verdict" in line}
 
 
 def _score(row: Row, told: set[str], lang: Language) -> Iterator[str]:
@@ -100,7 +103,8 @@ def _score(row: Row, told: set[str], lang: Language) -> Iterator[str]:
     head += [status, *([reason + why(reason, told, lang)] if reason else [])]
     yield _RULE
     yield from folded(" · ".join(head), COLUMNS)
-    detail = row.get("detail") or {}
+    detail = row.get("detail")
+    detail = detail if isinstance(detail, dict) else {}
     if facts := [f"{say(f'show.part_{name}', lang)} {_value(detail[name])}" for name in _PARTS if detail.get(name) is not None]:
         yield from folded(" · ".join(facts), COLUMNS, "  ")
     if flags := [say(f"show.flag_{name}", lang, value=_flag(name, detail[name], lang)) for name in _FLAGS if detail.get(name)]:
@@ -125,13 +129,18 @@ def _value(value: Any) -> str:
 
 
 def _verdict(line: Row, lang: Language) -> Iterator[str]:
-    evidence = ", ".join(map(one_line, line.get("evidence") or ()))
+    held = line.get("evidence") or ()
+    evidence = ", ".join(map(one_line, held if isinstance(held, list | tuple) else [held]))
     cosine = f" {line['cosine']:.3f}" if isinstance(line.get("cosine"), int | float) else ""
     text, sure = line.get("text") or "", line.get("confidence")
     sure = say("show.confidence", lang, value=f"{sure:.2f}") if isinstance(sure, int | float) else ""
     head = f"{verdict_word(line.get('verdict'), lang)}{cosine}{sure}" + (f" ({evidence})" if evidence else "")
-    head += say("show.colon", lang) if text else ""
-    yield from folded(text, COLUMNS, f"  {one_line(line.get('id', '?')):<3} {head}", indent=" " * 8)
+    head = f"  {one_line(line.get('id', '?')):<3} {head}" + (say("show.colon", lang) if text else "")
+    if width(head) <= HEAD_COLUMNS:
+        yield from folded(text, COLUMNS, head, indent=" " * 8)
+    else:  # a text of its own would have a column of a few letters
+        yield from folded(head, COLUMNS, indent=" " * 8)
+        yield from folded(text, COLUMNS, " " * 8) if text else ()
     for name in ("reason", "quote", "anchor"):
         if line.get(name):
             mark = say("show.unverified", lang) if name == "quote" and line.get("unverified") else ""
@@ -139,7 +148,7 @@ def _verdict(line: Row, lang: Language) -> Iterator[str]:
 
 
 def _replies(run: Run, rows: list[Row], lang: Language) -> Iterator[str]:
-    keys = list(dict.fromkeys(str(key) for row in rows for key in row.get("questions") or ()))
+    keys = question_keys(rows)
     found = run.replies(set(keys))
     yield from ("", _RULE)
     if not keys or not found:
@@ -148,6 +157,12 @@ def _replies(run: Run, rows: list[Row], lang: Language) -> Iterator[str]:
         if reply := found.get(key):
             yield from folded(f"{one_line(reply.get('kind', '?'))} · {one_line(key)}", COLUMNS)
             yield from folded(reply_text(reply, lang), COLUMNS, "  ")
+
+
+def question_keys(rows: Iterable[Row]) -> list[str]:
+    """Return the keys of the questions some score rows come from, each once; a hand-made row may hold anything there."""
+    lists = (row.get("questions") for row in rows)
+    return list(dict.fromkeys(str(key) for keys in lists if isinstance(keys, list | tuple) for key in keys))
 
 
 def reply_text(reply: Row, lang: Language) -> str:

@@ -68,14 +68,14 @@ def _refuse_idle(of_the_run: list[str], sample_id: str | None, lang: Language, c
 
 def _show_sample(run: Run, sample_id: str, lang: Language, *, raw: bool, json: bool) -> None:
     from ragstone.cli.output import print_document
-    from ragstone.cli.sample_view import sample_document, sample_page
+    from ragstone.cli.sample_view import question_keys, sample_document, sample_page
 
     document = sample_document(run, sample_id) if json else None
     if document is None:
         print(sample_page(run, sample_id, lang, raw=raw))  # raises for an unknown id
         return
     if raw:
-        document["replies"] = list(run.replies({key for row in document["scores"] for key in row.get("questions") or ()}).values())
+        document["replies"] = list(run.replies(question_keys(document["scores"])).values())
     print_document({"run": run.facts().to_dict(), **document})
 
 
