@@ -16,12 +16,15 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from ragstone.analysis.slices import SampleFacts
 
+MOST_SEED = 10**18 - 1
+"""What lies above is beyond the integers of JSON."""
+
 
 def terms_of(ci: str | None = None, cluster: str | None = None, confidence: float = 0.95, seed: int = 0, levels: Levels = USUAL) -> Terms:
     """Return how numbers are to be read; terms under which there is no interval are refused.
 
     Raises:
-        ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not between 0 and 1; `seed` is negative.
+        ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not in (0, 1); `seed` is no whole number in [0, MOST_SEED].
     """
     lang = screen_language()
     method = next((known for known in METHODS if known == ci), None)
@@ -31,13 +34,14 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
         raise ConfigError(say("show.ci_unknown", lang, method=ci, hint=hint, known=", ".join(METHODS)))
     if ci == "cluster_t" and cluster is None:
         raise ConfigError(say("show.ci_needs_cluster", lang))
-    if not 0 < confidence < 1:
+    if not is_number(confidence) or not 0 < confidence < 1:
         raise ConfigError(say("show.confidence_invalid", lang, value=confidence))
-    if seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
         raise ConfigError(say("show.seed_invalid", lang, value=seed))
     return Terms(ci=method, confidence=confidence, levels=levels, seed=seed)
 
 
+<<<<<<< HEAD
 def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
     """Return the share of cells that must be ok: what somebody says, else what the manifest holds, else 0.95.
 
@@ -52,6 +56,11 @@ def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
 
 def _is_share(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+=======
+def is_number(value: object) -> bool:
+    """True for what can be held against a limit: True and "0.5" are no numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+>>>>>>> 04ff26a (An alpha too small to be told from 0, a seed no document can hold, and options that are no numbers are refused in words)
 
 
 def check_cluster(facts: SampleFacts) -> None:

@@ -180,6 +180,7 @@ def test_samples_or_repeats_is_answered(lang):
         ({"sd": float("inf"), "gap": 0.1}, "--sd = inf"),
         ({"sd": True, "gap": 0.1}, "--sd"),
         ({"sd": 0.2, "gap": 0.1, "alpha": 0.0}, "--alpha"),
+        ({"sd": 0.2, "gap": 0.1, "seed": 10**30}, "--seed"),
         ({"sd": 0.2, "gap": 0.1, "power": 1.0}, "--power"),
         ({"sd": 0.2, "n": 1}, "--n = 1"),
         ({"sd": 0.2, "n": 2.5}, "--n = 2.5"),

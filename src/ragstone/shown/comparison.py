@@ -20,7 +20,7 @@ from ragstone.figures import metric_name, percent
 from ragstone.results import Run, load
 from ragstone.shown.blocks import to_html, to_markdown
 from ragstone.shown.verdicts import verdict_text
-from ragstone.terms import check_cluster, terms_of, unknown_key
+from ragstone.terms import check_cluster, is_number, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -150,9 +150,9 @@ def compare(
 
 def _rules(margin: float | None, alpha: float, ci: str | None, cluster: str | None, seed: int) -> Rules:
     lang = screen_language()
-    if not 0 < alpha < 1:
+    if not is_number(alpha) or not 0 < alpha < 1 or not 0 < 1 - alpha < 1:  # 1 - 1e-17 is 1
         raise ConfigError(say("compare.alpha_range", lang, value=alpha))
-    if margin is not None and not 0 < margin <= 1:
+    if margin is not None and not (is_number(margin) and 0 < margin <= 1):
         raise ConfigError(say("compare.margin_range", lang, value=margin))
     return Rules(alpha, margin, terms_of(ci, cluster, seed=seed).ci, seed)
 

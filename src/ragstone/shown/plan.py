@@ -11,6 +11,7 @@ from ragstone.analysis.planning import ALPHA, CORRELATION, POWER, REPEATS, ZERO,
 from ragstone.errors import ConfigError
 from ragstone.figures import NONE, metric_name
 from ragstone.shown.blocks import Block, Heading, Table, Text, to_html, to_markdown
+from ragstone.terms import MOST_SEED
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ _ALLOWED: dict[str, tuple[str, Callable[[float], bool]]] = {
     "--correlation": ("correlation", lambda x: 0 <= x < 1),
     "--n": ("n", lambda x: x == int(x) and 2 <= x <= MOST_N),
     "--repeats": ("repeats", lambda x: x == int(x) and 1 <= x <= MOST_REPEATS),
-    "--seed": ("seed", lambda x: x == int(x) and x >= 0),
+    "--seed": ("seed", lambda x: x == int(x) and 0 <= x <= MOST_SEED),
 }
 
 
