@@ -41,7 +41,6 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
     return Terms(ci=method, confidence=confidence, levels=levels, seed=seed)
 
 
-<<<<<<< HEAD
 def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
     """Return the share of cells that must be ok: what somebody says, else what the manifest holds, else 0.95.
 
@@ -55,12 +54,12 @@ def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
 
 
 def _is_share(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-=======
-def is_number(value: object) -> bool:
+    return is_number(value) and 0 <= value <= 1
+
+
+def is_number(value: object) -> TypeGuard[float]:
     """True for what can be held against a limit: True and "0.5" are no numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
->>>>>>> 04ff26a (An alpha too small to be told from 0, a seed no document can hold, and options that are no numbers are refused in words)
 
 
 def check_cluster(facts: SampleFacts) -> None:
