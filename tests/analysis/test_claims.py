@@ -166,3 +166,13 @@ def test_a_confidence_is_a_number_from_0_to_1(told, found):
 def test_evidence_may_be_a_name_without_a_list(told, found):
     (claim,) = gathered(row("faithfulness", {**line("a1", "+"), "evidence": told}))
     assert claim.chunks == found
+
+
+def test_evidence_finds_lines_whose_ids_are_worked_out():
+    lines = [
+        {"text": "x", "verdict": "contradicted", "evidence": ["r2"]},
+        {"text": "y", "verdict": "covered"},
+        {"text": "z", "verdict": "missing"},
+    ]
+    (claim,) = gathered({"metric": "answer_correctness", "value": 0.2, "status": "ok", "verdicts": lines})
+    assert (claim.id, claim.matches) == ("a1", ("r2",))

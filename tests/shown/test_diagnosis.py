@@ -278,3 +278,24 @@ def test_a_share_that_is_whole_but_for_rounding_is_whole():
     clean = [row("answer_correctness", line("a1", "+", "r1"), line("r1", "="), sample_id=f"c{n}", cosine=0.8) for n in range(36)]
     samples = [{"id": f"d{n}", "expected_behavior": "refuse"} for n in range(24)]
     assert "| 100.0% |" in ragstone.diagnose(Run.from_scores([*due, *clean], samples)).to_markdown("en")
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "Why they have none: timeout 2, no_claims 1."), ("zh", "没有分数是因为：timeout 2、no_claims 1。")]
+)
+def test_a_run_without_scores_says_why(lang, words):
+    rows = [lost_cell("faithfulness", sample_id="a"), lost_cell("faithfulness", sample_id="b")]
+    rows.append(lost_cell("faithfulness", "not_applicable", "no_claims", "c"))
+    assert words in ragstone.diagnose(Run.from_scores(rows)).to_markdown(lang).replace("\\", "")
+
+
+def test_some_samples_without_claims_are_not_a_run_without_claims():
+    bare = row("faithfulness", value=0.5, sample_id="bare")
+    assert "holds no claims" in ragstone.diagnose(Run.from_scores([bare])).to_markdown("en")
+    assert "holds no claims" not in ragstone.diagnose(Run.from_scores([bare, *clean("fine")])).to_markdown("en")
+
+
+def test_a_cell_told_twice_is_noticed():
+    twice = ragstone.diagnose(Run.from_scores([row("faithfulness", line("a1", "-")), row("faithfulness", line("a1", "+"))]))
+    assert [notice.code for notice in twice.notices] == ["cells_doubled"]
+    assert twice.sums.lost.total == 0

@@ -154,15 +154,15 @@ class Gathering:
 
     def check(self, row: Row, kind: str) -> None:
         """Take in a row that checks claims of one kind against the contexts."""
-        for found, line, _ in self._placed(row, kind):
+        for found, line, _, _ in self._placed(row, kind):
             names = tuple(str(name) for name in listed(line.get("evidence")))
             found.grounding.append(_Vote(_word(line, CHECKED), names, _confidence(line)))
 
     def match(self, row: Row) -> None:
         """Take in a row that matches the claims of both sides."""
         placed = list(self._placed(row, "answer_claim"))
-        names = {str(line.get("id")): found.id for found, line, _ in placed}
-        for found, line, kind in placed:
+        names = {id: found.id for found, _, _, id in placed}
+        for found, line, kind, _ in placed:
             words = CHECKED if kind == "answer_claim" else COVERAGE
             named = tuple(names[str(name)] for name in listed(line.get("evidence")) if str(name) in names)
             found.matching.append(_Vote(_word(line, words), named, _confidence(line)))
@@ -171,7 +171,8 @@ class Gathering:
         """Return the claims of one kind in the order they were met."""
         return tuple(found.claim() for found in self._sides[kind])
 
-    def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row, str]]:
+    def _placed(self, row: Row, usual: str) -> Iterator[tuple[_Gathered, Row, str, str]]:
+        """Yield (claim, line, its kind, its id in this row) of every line about a claim."""
         taken: set[str] = set()
         detail = row.get("detail")
         best = detail.get("best") if isinstance(detail, dict) else 0
@@ -180,7 +181,7 @@ class Gathering:
                 place = (kind, id, row.get("repeat") or 0, str(best or 0) if kind == "reference_claim" else "")
                 found = self._places[place] = self._found(place, line, taken)
                 taken.add(found.id)
-                yield found, line, kind
+                yield found, line, kind, id
 
     def _found(self, place: _Place, line: Row, taken: set[str]) -> _Gathered:
         id, held = place[1], self._sides[place[0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from ragstone.analysis.cells import Notice
 from ragstone.analysis.diagnosis import Diagnosed
 from ragstone.analysis.diagnosis import diagnose as diagnosed
 from ragstone.analysis.slices import SampleFacts
@@ -16,7 +17,6 @@ from ragstone.shown.readings import readings
 from ragstone.text import screen_language
 
 if TYPE_CHECKING:
-    from ragstone.analysis.cells import Notice
     from ragstone.analysis.diagnosis import DiagnosedSample
     from ragstone.analysis.levels import Levels
     from ragstone.analysis.sums import Sums
@@ -110,6 +110,8 @@ def diagnose(run: Run, by: str | None = None, levels: Levels | None = None) -> D
     notices: list[Notice] = []
     facts = SampleFacts(by)
     cells = run.cells(facts, notices)
+    if cells.doubled:
+        notices.append(Notice("cells_doubled", (("count", cells.doubled),)))
     with run.fetching() as fetch:
         found = diagnosed(
             cells,

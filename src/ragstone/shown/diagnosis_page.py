@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -111,14 +112,17 @@ def _head(found: Diagnosed, lang: Language) -> Iterator[Block]:
 def _lead(found: Diagnosed, lang: Language) -> str:
     faults, total = found.sums.faults, found.samples_total
     if not found.diagnosed:
-        return say("diagnose.lead_nothing", lang, total=total)
+        reasons = Counter(reason for _, reason in found.skipped).most_common(NAMED)
+        named = say("diagnose.comma", lang).join(f"{reason} {count}" for reason, count in reasons)
+        return say("diagnose.lead_nothing", lang, total=total, reasons=named)
     if faults:
         faulty = len({sample_id for one in faults for sample_id in one.sample_ids})
         share = _share(faults[0].points.total, found.sums)
         return say("diagnose.lead_faults", lang, faulty=faulty, total=total, cause=cause_name(faults[0].cause, lang), share=share)
     if not found.measured:
         return say("diagnose.lead_no_points_metrics", lang)
-    if any(note.code == "no_verdicts" for note in found.notes):
+    looked_at = any(found.facts.sign(name).of for name in ("unsupported", "directive"))  # claims of answers, of references
+    if not looked_at and any(note.code == "no_verdicts" for note in found.notes):
         return say("diagnose.lead_no_claims", lang)
     return say("diagnose.lead_clean", lang, diagnosed=found.diagnosed, total=total)
 
