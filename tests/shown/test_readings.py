@@ -140,7 +140,7 @@ def test_a_reading_in_words(lang):
     assert (told[0]["metrics"], told[0]["pattern"]) == (["context_recall", "faithfulness"], "low_high")
 
 
-@pytest.mark.parametrize(("lang", "start"), [("en", "In part: The answers keep to"), ("zh", "部分如此：回答守着")])
+@pytest.mark.parametrize(("lang", "start"), [("en", "In part: The answers keep to"), ("zh", "有一部分是这样：回答守着")])
 def test_a_middling_mean_is_true_of_a_part_only(lang, start):
     told = readings(facts(*values(faithfulness=0.91, context_recall=0.6)), lang)
     assert start in told[0]["text"]
@@ -155,7 +155,7 @@ def test_a_count_stands_beside_what_was_counted():
 def test_a_count_over_some_of_the_samples_says_so():
     told = readings(facts({"chunks": "01"}, {"chunks": "01"}, {"chunks": "00"}), "en")
     text = next(reading["text"] for reading in told if reading["id"] == "decide_rerank")
-    assert text.startswith("context_precision 0.33, 4 of the 4 samples that can show it. Useless chunks")
+    assert text.startswith("context_precision 0.33, all 4 samples that can show it. Useless chunks")
 
 
 def test_a_cause_that_cannot_be_seen_says_so():
@@ -235,3 +235,22 @@ def test_a_page_leaves_out_what_others_have_said(lang):
     page = blocks(facts({"claims": "sn"}), lang)[1].items
     words = [entry.words[lang].looks for entry in catalogue().values() if entry.kind in ("symptom", "reaction")]
     assert not any(word in item for word in words for item in page)
+
+
+@pytest.mark.parametrize(
+    ("samples", "lang", "told"),
+    [
+        ([{"claims": "sx"}], "en", "faithfulness 0.50, all 2 samples. Chunks say"),
+        ([{"claims": "sx"}], "zh", "忠实度 0.50，2 条样本都如此。片段说的"),
+        ([{"claims": "sx"}, {"recall": "s"}], "en", "all 2 samples that can show it. "),
+        ([{"claims": "sx"}, {"recall": "s"}], "zh", "能看出这一点的 2 条样本都如此。"),
+        ([{"claims": "sx"}, {"claims": "s"}], "zh", "4 条样本中有 2 条。"),
+        (
+            [{"claims": "s"}, {"failed": {"faithfulness": "timeout"}}, {"recall": "s"}],
+            "en",
+            "faithfulness 1.00, 2 of 4 samples. More than 5 %",
+        ),
+    ],
+)
+def test_a_count_says_of_what_it_is(samples, lang, told):
+    assert any(told in one["text"] for one in readings(facts(*samples), lang))

@@ -198,8 +198,9 @@ def _numbers(result: Fired, facts: Facts, lang: Language) -> Iterable[str]:
     if result.together and not result.together.all:
         yield say("reading.told_together", lang, n=result.together.n)
     if result.tally is not None:
-        key = "reading.told_count" if result.tally.of == facts.samples else "reading.told_count_of_some"
-        yield say(key, lang, count=result.tally.count, of=result.tally.of)
+        word = "all" if result.tally.count == result.tally.of > 1 else "count"
+        some = "" if result.tally.of == facts.samples or result.pattern == "failed" else "_of_some"
+        yield say(f"reading.told_{word}{some}", lang, count=result.tally.count, of=result.tally.of)
 
 
 def _values(values: Mapping[str, Any], lang: Language) -> dict[str, Any]:
