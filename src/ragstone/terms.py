@@ -24,7 +24,8 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
     """Return how numbers are to be read; terms under which there is no interval are refused.
 
     Raises:
-        ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not in (0, 1); `seed` is no whole number in [0, MOST_SEED].
+        ConfigError: there is no method `ci`, or it needs `cluster`; `confidence` is not in (0, 1); `seed` is no whole
+            number in [0, MOST_SEED].
     """
     lang = screen_language()
     method = next((known for known in METHODS if known == ci), None)

@@ -199,8 +199,9 @@ def _numbers(result: Fired, facts: Facts, lang: Language) -> Iterable[str]:
         yield say("reading.told_together", lang, n=result.together.n)
     if result.tally is not None:
         word = "all" if result.tally.count == result.tally.of > 1 else "count"
-        some = "" if result.tally.of == facts.samples or result.pattern == "failed" else "_of_some"
-        yield say(f"reading.told_{word}{some}", lang, count=result.tally.count, of=result.tally.of)
+        whole = result.tally.of == facts.samples or result.pattern == "failed"
+        key = f"reading.told_{word}" if whole else f"reading.told_{word}_of_some"
+        yield say(key, lang, count=result.tally.count, of=result.tally.of)
 
 
 def _values(values: Mapping[str, Any], lang: Language) -> dict[str, Any]:
