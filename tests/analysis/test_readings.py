@@ -21,6 +21,14 @@ SILENT = [
     ("shrink_top_k", [{"chunks": "10000"}] * 9),
     ("shrink_top_k", [{"chunks": "10000", "recall": "sn"}] * 10),
     ("rerank_first", [{"chunks": "01"}, {"chunks": "00"}]),
+    ("noisy", values(context_precision=0.4)),
+    (
+        "context_precision_low_context_recall_low",
+        [
+            {"values": {"context_precision": 0.0, "context_recall": 0.0}, "reason": "no_context"},
+            *values(context_precision=0.2, context_recall=0.2),
+        ],
+    ),
     ("nothing_useful", [*[{"chunks": "01"}] * 19, {"chunks": "01"}]),
     ("unsupported_and_not_fed", [{"claims": "nn"}]),
     ("unsupported_and_not_fed", [{"claims": "nn", "recall": "n"}, *[{"claims": "n"}] * 30]),

@@ -47,8 +47,9 @@ def _rows(lang: str, sample: Row) -> Iterable[Row]:
     """Score rows of a sample.
 
     Keys: claims, recall, chunks, answer, points, keywords (verdict letters), cosines, noncommittal, behaviour (reference claims
-    about conduct), keyword (the text of each), cosine (of correctness), values (metrics without lines) with their detail, failed and
-    not_applicable (metric -> reason), match (answer claim -> reference claims it names), sample (columns of samples.jsonl).
+    about conduct), keyword (the text of each), cosine (of correctness), values (metrics without lines) with their detail and
+    reason, failed and not_applicable (metric -> reason), match (answer claim -> reference claims it names), sample (columns of
+    samples.jsonl).
     """
     if "claims" in sample:
         yield _row("faithfulness", _lines(lang, "answer_claim", "a", sample["claims"]), "s")
@@ -67,7 +68,7 @@ def _rows(lang: str, sample: Row) -> Iterable[Row]:
         lines = [{"kind": "keyword", "id": f"k{i}", "text": text, "verdict": words[w]} for i, w in enumerate(sample["keywords"], 1)]
         yield _row("keyword_recall", lines, "s", value=sample["keywords"].count("s") / len(lines))
     for metric, value in sample.get("values", {}).items():
-        yield {"metric": metric, "value": value, "status": "ok", "detail": sample.get("detail", {})}
+        yield {"metric": metric, "value": value, "status": "ok", "reason": sample.get("reason"), "detail": sample.get("detail", {})}
     for status in ("failed", "not_applicable"):
         for metric, reason in sample.get(status, {}).items():
             yield {"metric": metric, "value": None, "status": status, "reason": reason}

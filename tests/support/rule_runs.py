@@ -56,6 +56,7 @@ FIRED: Mapping[str, Samples] = {
     "one_question": [{"cosines": [0.9]}],
     "embedding_lost": [{"failed": {"answer_relevancy": "embedding_dimension"}}],
     "ranked_badly": [{"chunks": "001"}],
+    "noisy": [{"chunks": "01"}],
     "mostly_noise": [{"chunks": "0001"}],
     "keywords_unheard": [{"chunks": "01", "keywords": "nns"}],
     "chunks_dropped": [{"values": {"context_precision": 0.9}, "detail": {"clipped": {"contexts_dropped": 3}}}],

@@ -83,6 +83,8 @@ def pair(first: str, second: str, sides: tuple[str, str], facts: Facts) -> Fired
     found = facts.together.get((first, second))
     if found is None or _sides(first, second, found) != sides:
         return None
+    if (first, second) == (PRECISE, RECALLED) and 2 * facts.sign("no_context").share >= 1:
+        return None  # where nothing was retrieved, neither search nor ranking can be judged
     a, b = found.means
     weight = abs(a - b) if sides[0] != sides[1] else 1 - min(a, b)
     return Fired((first, second), "_".join(found.standings), weight, together=found)
@@ -280,6 +282,7 @@ RULES: dict[str, Rule] = {
     "one_question": partial(sign, "one_question", (RELEVANT,), 0.5),
     "embedding_lost": partial(sign, "embedding_lost", (RELEVANT,), 0.0),
     "ranked_badly": partial(short_with, PRECISE, {"noise_first": OFTEN, "nothing_useful": OFTEN}),
+    "noisy": partial(short_with, PRECISE, {"noise_first": OFTEN, "nothing_useful": OFTEN, "mostly_noise": OFTEN}),
     "mostly_noise": partial(short_with, PRECISE, {"mostly_noise": LARGE}),
     "keywords_unheard": partial(short_with, PRECISE, {"keywords_unheard": OFTEN, "keywords_only": 0.5}),
     "chunks_dropped": partial(sign, "chunks_dropped", (PRECISE,), 0.0),

@@ -84,6 +84,11 @@ def few_chunks(found: Evidence) -> bool | None:
     return len(found.chunks) <= FEW_CHUNKS if found.chunks and found.values.get(RECALLED, 1.0) < 1 else None
 
 
+def no_context(found: Evidence) -> bool | None:
+    """There was no chunk at all; of samples with a score."""
+    return ("ok", "no_context") in found.states.values() if found.ok else None
+
+
 def one_chunk(found: Evidence) -> bool | None:
     """A single chunk was rated."""
     return len(found.chunks) == 1 if found.chunks else None
@@ -272,7 +277,7 @@ def embedding_lost(found: Evidence) -> bool:
 SIGNS: dict[str, Sign] = {
     sign.__name__: sign
     for sign in (
-        *(noise_first, noise_behind, nothing_useful, mostly_noise, useful_last, few_chunks, one_chunk),
+        *(noise_first, noise_behind, nothing_useful, mostly_noise, useful_last, few_chunks, no_context, one_chunk),
         *(unsupported, contradicted, added, not_fed, nothing_covered, partly_covered, point_missing, fed_but_missing),
         *(reference_doubtful, refused, silent, should_not_answer, off_question, noncommittal, one_question, wide_cosines),
         *(more_than_asked, poorly_fed, intent_wrong, lent_points, directive, many_points, keywords_only),
