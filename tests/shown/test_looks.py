@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -20,6 +21,8 @@ def runs(tmp_path):
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "manifest.json").write_text('{"gold_fingerprint": "g')
     (tmp_path / "empty").mkdir()
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "manifest.json")  # reading it would wait for ever
     (tmp_path / "file").write_text("x")
     return tmp_path
 

@@ -25,5 +25,7 @@ def _fingerprints(parent: Path) -> Iterator[object]:
             manifest = folder / "manifest.json"
             # a run being written, or no run at all, is no reason to fail
             with suppress(OSError, orjson.JSONDecodeError):
+                if not manifest.is_file():  # a pipe would be waited for
+                    continue
                 held = orjson.loads(manifest.read_bytes())
                 yield held.get("gold_fingerprint") if isinstance(held, dict) else None
