@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 from support.histories import claim_row, failed_row, write_history_run
 
@@ -176,3 +177,19 @@ def test_no_runs_no_claims(tmp_path):
     (tmp_path / "r1" / "scores.jsonl").unlink()
     with pytest.raises(RunFolderError, match="r1: "):
         ragstone.history(tmp_path)
+
+
+def test_texts_of_a_run_are_not_held_all_at_once(tmp_path):
+    import tracemalloc
+
+    line = {"kind": "reference_claim", "id": "r1", "text": "t", "verdict": "covered", "reason": "y" * 20_000}
+    row = {"metric": "answer_correctness", "value": 1.0, "status": "ok", "verdicts": [line]}
+    (tmp_path / "one").mkdir()
+    with (tmp_path / "one" / "scores.jsonl").open("wb") as file:
+        file.writelines(orjson.dumps({"sample_id": f"q{i}", **row}) + b"\n" for i in range(500))
+    tracemalloc.start()
+    try:
+        assert len(ragstone.history(tmp_path).claims) == 500
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000  # the rows hold 10,000,000
+    finally:
+        tracemalloc.stop()

@@ -118,21 +118,26 @@ def _matching(sets: Iterable[str], gold: str, directory: Path) -> str:
     return near[0]
 
 
-def _score_rows(run: DatedRun, warnings: list[Notice]) -> list[Row]:
-    """The score rows that look for reference claims; of a doubled cell the last. A row that cannot be is left out and counted."""
-    found: dict[tuple[str, str, int], Row] = {}
+def _score_rows(run: DatedRun, warnings: list[Notice]) -> Iterator[Row]:
+    """The score rows that look for reference claims; of a doubled cell the last. A row that cannot be is left out and counted.
+
+    Only places are held, and rows read again: the texts of 100,000 rows would fill the memory.
+    """
+    lines = FileLines(run.path / SCORES)
+    found: dict[tuple[str, str, int], int] = {}
     notices: list[Notice] = []
     bad = 0
-    for _, _, row in FileLines(run.path / SCORES).read(notices):
+    for place, _, row in lines.read(notices):
         if base_name(str(row.get("metric"))) not in SIDES:
             continue
         try:
-            found[checked(row)[:3]] = row
+            found[checked(row)[:3]] = place
         except RowProblem:
             bad += 1
     if bad := bad + sum(notice.code == "line_skipped" for notice in notices):
         warnings.append(Notice("line_unreadable", (("path", run.path.name), ("count", bad))))
-    return list(found.values())
+    with lines.fetching() as fetch:
+        yield from map(fetch, found.values())
 
 
 # ------------------------------------------------------------------ which claims
