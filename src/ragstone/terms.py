@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ragstone.analysis.cells import Notice
@@ -37,9 +38,9 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
         raise ConfigError(say("show.ci_needs_cluster", lang))
     if not is_number(confidence) or not 0 < confidence < 1:
         raise ConfigError(say("show.confidence_invalid", lang, value=confidence))
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
         raise ConfigError(say("show.seed_invalid", lang, value=seed))
-    return Terms(ci=method, confidence=confidence, levels=levels, seed=seed)
+    return Terms(ci=method, confidence=confidence, levels=levels, seed=int(seed))
 
 
 def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:

@@ -1,3 +1,6 @@
+import json
+from datetime import date
+
 import pytest
 
 from ragstone.analysis.slices import Groups, SampleFacts, expected_behavior, label
@@ -90,9 +93,30 @@ def test_a_key_that_somebody_names_is_taken_whatever_it_holds():
     assert list(facts.groups(1)) == [(None, [0])]
 
 
-@pytest.mark.parametrize(("value", "text"), [("half \ud800", "half ?"), (2**70, str(2**70)), (complex(1), "(1+0j)")])
-def test_a_value_that_json_cannot_hold_stands_as_text(value, text):
-    groups = Groups("k")
-    groups.add(0, {"meta": {"k": value}})
-    ((found, rows),) = groups.each(1)
-    assert (found, rows) == (text, [0])
+class Odd:
+    def __str__(self):
+        return "odd\ud800"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (float("nan"), None),
+        (float("inf"), None),
+        (10**30, str(10**30)),
+        ("\ud800x", "\ufffdx"),
+        (b"x", "b'x'"),
+        ({1}, "{1}"),
+        ((1, 2), "[1,2]"),
+        ({"a": [1]}, '{"a":[1]}'),
+        (date(2026, 1, 2), "2026-01-02"),
+        (Odd(), "odd\ufffd"),
+        (True, True),
+        (1.5, 1.5),
+        ("退货", "退货"),
+    ],
+)
+def test_any_value_of_meta_is_one_a_document_can_hold(value, told):
+    found = label({"meta": {"k": value}}, "k")
+    assert (found, type(found)) == (told, type(told))
+    json.dumps(found, allow_nan=False).encode()

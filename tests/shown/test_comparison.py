@@ -71,6 +71,7 @@ def test_a_smoke_test_says_so_first():
         ({"seed": 2**64}, "seed is"),
         ({"seed": 1.5}, "seed is 1.5"),
         ({"seed": None}, "seed is None"),
+        ({"seed": True}, "seed is True"),
         ({"margin": 0}, "margin is 0"),
         ({"margin": -0.1}, "margin is -0.1"),
         ({"margin": float("nan")}, "margin is nan"),

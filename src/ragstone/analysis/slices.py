@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -64,8 +65,8 @@ class Groups:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         if self.crowded:
             return
-        value, written = _written(label(row, self.key))
-        _set(self._numbers, at, self._labels.setdefault(written, (len(self._labels), value))[0])
+        value = label(row, self.key)
+        _set(self._numbers, at, self._labels.setdefault(orjson.dumps(value), (len(self._labels), value))[0])
         if self._most is not None and len(self) > self._most:
             self.crowded, self._labels, self._numbers = True, {b"null": (0, None)}, array("i")
 
@@ -147,21 +148,29 @@ def expected_behavior(row: Row) -> str:
 
 
 def label(row: Row, key: str) -> Any:
-    """Return a sample's value under a key of `meta`, else under a column of that name; a list or table as its JSON text."""
+    """Return a sample's value under a key of `meta`, else under a column of that name, as a document can hold it.
+
+    A list or table is its JSON text, anything else that JSON has not (a date, a number of numpy) its text.
+    """
     meta = row.get("meta")
     value = meta[key] if isinstance(meta, dict) and key in meta else None if key in _KNOWN else row.get(key)
     if key == "expected_behavior":
         value = expected_behavior(row)
-    return _written(value)[1].decode() if isinstance(value, list | dict) else value
+    return _plain(value)
 
 
-def _written(value: Any) -> tuple[Any, bytes]:
-    """Return a value and its JSON; what JSON cannot hold (half a character, a number too large, an object) stands as text."""
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return None if not math.isfinite(value) else value if abs(value) < 2**63 else str(value)
     try:
-        return value, orjson.dumps(value)
+        text = orjson.dumps(value).decode()
     except TypeError:
-        text = str(value).encode("utf-8", "replace").decode()
-        return text, orjson.dumps(text)
+        return _plain(str(value))
+    return text if text[:1] in "[{" else orjson.loads(text)
 
 
 def _keys(row: Row) -> list[str]:

@@ -154,7 +154,8 @@ def _rules(margin: float | None, alpha: float, ci: str | None, cluster: str | No
         raise ConfigError(say("compare.alpha_range", lang, value=alpha))
     if margin is not None and not (is_number(margin) and 0 < margin <= 1):
         raise ConfigError(say("compare.margin_range", lang, value=margin))
-    return Rules(alpha, margin, terms_of(ci, cluster, seed=seed).ci, seed)
+    terms = terms_of(ci, cluster, seed=seed)
+    return Rules(float(alpha), None if margin is None else float(margin), terms.ci, terms.seed)
 
 
 def _date(run: RunFacts) -> str:
