@@ -25,27 +25,27 @@ TEXTS = {
         " -0.067 to +0.127. Up on 20, down on 20, the same on 0."
         " Telling a difference of this size from luck takes about 810 questions; you have 40.",
         "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：无法判断，可能只是运气。真实的变化可能在 -0.067 到 +0.127 之间的任何位置。"
-        "上升 20 个，下降 20 个，不变 0 个。要把这样大小的差异与运气区分开，约需 810 个问题；现在有 40 个。",
+        "上升 20 个，下降 20 个，不变 0 个。要确定这么大的差值不是运气，约需 810 个问题；现在有 40 个。",
     ),
     "better": (
         (HALF, [0.52, 0.92] * 20, {}),
         "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): better. The true gain lies between 0.027 and 0.033; had nothing changed,"
         " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 40, down on 0, the same on 0.",
         "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：变好了。真实的提升在 0.027 到 0.033 之间；"
-        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。上升 40 个，下降 0 个，不变 0 个。",
+        "假如其实没有变化，单凭运气出现这么大差值的机会不到 1000 分之一。上升 40 个，下降 0 个，不变 0 个。",
     ),
     "worse": (
         ([0.52, 0.92] * 20, HALF, {}),
         "faithfulness 0.720 → 0.690 (-0.030 on 40 questions): worse. The true loss lies between 0.027 and 0.033; had nothing changed,"
         " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 0, down on 40, the same on 0.",
         "忠实度 0.720 → 0.690（40 个问题，差 -0.030）：变差了。真实的下降在 0.027 到 0.033 之间；"
-        "假如其实没有变化，单凭运气出现这么大差异的机会不到 1000 分之一。上升 0 个，下降 40 个，不变 0 个。",
+        "假如其实没有变化，单凭运气出现这么大差值的机会不到 1000 分之一。上升 0 个，下降 40 个，不变 0 个。",
     ),
     "equivalent": (
         ([0.5] * 40, [0.51, 0.49] * 20, {"margin": 0.02}),
         "faithfulness 0.500 → 0.500 (0.000 on 40 questions): no difference that matters (equivalent). The true change lies between -0.003"
         " and +0.003, within the margin of ±0.02. Up on 20, down on 20, the same on 0.",
-        "忠实度 0.500 → 0.500（40 个问题，差 0.000）：没有值得在意的差异（相当）。真实的变化在 -0.003 到 +0.003 之间，未超出设定的 ±0.02。"
+        "忠实度 0.500 → 0.500（40 个问题，差 0.000）：相当，没有值得在意的差别。真实的变化在 -0.003 到 +0.003 之间，未超出设定的 ±0.02。"
         "上升 20 个，下降 20 个，不变 0 个。",
     ),
     "identical": (
@@ -59,7 +59,7 @@ TEXTS = {
         "faithfulness 0.467 → 0.533 (+0.067 on 3 questions): too few to tell. Fewer than 6 questions can never rule out luck."
         " Up on 2, down on 1, the same on 0. Telling a difference of this size from luck takes about 42 questions; you have 3.",
         "忠实度 0.467 → 0.533（3 个问题，差 +0.067）：问题太少，无法判断。少于 6 个问题时，永远不能排除运气。"
-        "上升 2 个，下降 1 个，不变 0 个。要把这样大小的差异与运气区分开，约需 42 个问题；现在有 3 个。",
+        "上升 2 个，下降 1 个，不变 0 个。要确定这么大的差值不是运气，约需 42 个问题；现在有 3 个。",
     ),
     "one": (
         ([0.5], [0.6], {}),
