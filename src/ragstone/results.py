@@ -45,16 +45,20 @@ def load(path: str | Path) -> Run:
     if not scores.is_file():
         found = sorted(entry.name for entry in folder.iterdir())
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        raise RunFolderError(
-            say("results.not_a_run", screen_language(), path=folder, found=shown)
-            if found
-            else say("results.empty_folder", screen_language(), path=folder)
-        )
+        told = {"path": folder, "found": shown, **_runs_inside(folder)}
+        key = "folder_of_runs" if "runs" in told else "not_a_run" if found else "empty_folder"
+        raise RunFolderError(say(f"results.{key}", screen_language(), **told))
     manifest, notices = read_manifest(folder / MANIFEST)
     samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
     if not scores.stat().st_size and not (samples and manifest.get("metrics")):
         raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
     return Run(FileLines(scores), samples, manifest, folder, notices, replies)
+
+
+def _runs_inside(folder: Path) -> dict[str, object]:
+    """The runs right below a folder that is none, for whoever named the folder they lie in; {} where there are none."""
+    runs = [entry for entry in sorted(folder.iterdir()) if (entry / SCORES).is_file()]
+    return {"runs": ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else ""), "first": runs[0]} if runs else {}
 
 
 def existing(path: str | Path) -> Path:

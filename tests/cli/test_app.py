@@ -9,7 +9,8 @@ import pytest
 import typer
 
 from ragstone import __version__
-from ragstone.cli.app import COMMANDS, chosen_language, run
+from ragstone.cli.app import COMMANDS, build, chosen_language, run
+from ragstone.cli.arguments import number_kind
 from ragstone.cli.exits import guarded
 from ragstone.cli.width import width
 from ragstone.errors import AuthError, ConfigError, DataError, Interrupted, Problem, RunFolderError
@@ -90,6 +91,27 @@ def test_where_the_language_comes_from(args, environ, toml, lang):
     assert chosen_language(args, environ) == lang
 
 
+@pytest.mark.parametrize("args", [["metrics", "--lang", "--json"], ["--lang", "--help"]])
+def test_a_language_that_is_another_option(args):
+    with pytest.raises(ConfigError, match=r"--lang"):
+        chosen_language(args, {})
+
+
+NUMBERS = [
+    (name, option) for name in COMMANDS for param in build().get_command(None, name).params if number_kind(param) for option in param.opts
+]
+
+
+@pytest.mark.parametrize(("name", "option"), NUMBERS)
+@pytest.mark.parametrize("value", ["x", "5%", "", "١x"])
+def test_every_number_that_is_none_is_refused_in_the_language_of_the_screen(name, option, value, capsys):
+    assert run([name, f"{option}={value}"], "zh", {}) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"{option} 应为")
+    assert "Invalid" not in told
+    assert len(NUMBERS) > 15
+
+
 def test_a_language_ragstone_does_not_speak():
     done = ragstone("metrics", "--lang", "fr")
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "--lang = fr: must be zh or en\n")
@@ -115,15 +137,42 @@ def test_a_language_ragstone_does_not_speak():
         (["demo", "y"], "There is no place for y: ragstone demo takes no arguments.", "多出了 y。ragstone demo 的参数：无。"),
         (
             ["show", "x", "--worst", "-1"],
-            "--worst must be a whole number from 0.\n`ragstone show --help`",
-            "--worst 应为不小于 0 的整数。\n",
+            "--worst needs a whole number of at least 0, e.g. --worst 10; it cannot be -1.\n`ragstone show --help`",
+            "--worst 应为整数，不小于 0，例如 --worst 10；不能是 -1。\n",
         ),
         (
             ["show", "x", "--worst", "ten"],
-            "--worst must be a whole number from 0.\n`ragstone show --help`",
-            "--worst 应为不小于 0 的整数。\n",
+            "--worst needs a whole number of at least 0, e.g. --worst 10; it cannot be ten.\n",
+            "--worst 应为整数，不小于 0，例如 --worst 10；不能是 ten。\n",
         ),
-        (["show", "x", "--min-coverage", "5"], "--min-coverage must be a number from 0 to 1.", "--min-coverage 应为 0 到 1 之间的数字。"),
+        (
+            ["show", "x", "--min-coverage", "5"],
+            "--min-coverage needs a number from 0 to 1, e.g. --min-coverage 0.95; it cannot be 5.",
+            "--min-coverage 应为数字，0 到 1，例如 --min-coverage 0.95；不能是 5。",
+        ),
+        (
+            ["compare", "a", "b", "--margin", "5%"],
+            "--margin needs a number, e.g. --margin 0.02; it cannot be 5%. Write 5% as 0.05.\n",
+            "--margin 应为数字，例如 --margin 0.02；不能是 5%。5% 请写成 0.05。\n",
+        ),
+        (
+            ["compare", "a", "b", "--margin=0,05"],
+            "--margin needs a number, e.g. --margin 0.02; it cannot be 0,05. Write 0,05 as 0.05.",
+            "--margin 应为数字",
+        ),
+        (["compare", "a", "b", "--margin", "--lang", "zh"], "The option --margin needs a value.\n", "选项 --margin 缺少取值。\n"),
+        (["gate", "a", "--baseline", "--lang", "en"], "The option --baseline needs a value.\n", "选项 --baseline 缺少取值。\n"),
+        (
+            ["plan", "--gap", "x"],
+            "--gap needs a number, e.g. --gap 0.02; it cannot be x.\n`ragstone plan",
+            "--gap 应为数字，例如 --gap 0.02；不能是 x。",
+        ),
+        (["plan", "--n", "1e3"], "--n needs a whole number, e.g. --n 200; it cannot be 1e3.\n", "--n 应为整数，例如 --n 200；不能是 1e3。"),
+        (
+            ["gate", "r/b", "r/a"],
+            "There is no place for r/a: ragstone gate takes RUN. To measure drops against it: `ragstone gate r/b --baseline r/a`.\n",
+            "多出了 r/a。ragstone gate 的参数：RUN。要以它为基准，请写 `ragstone gate r/b --baseline r/a`。\n",
+        ),
         (
             ["metrics", "faithfullness"],
             "There is no metric faithfullness. Did you mean faithfulness?",

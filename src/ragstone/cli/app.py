@@ -84,9 +84,11 @@ def chosen_language(args: Sequence[str], environ: Mapping[str, str]) -> Language
     """Return the language of the screen: --lang anywhere, else RAGSTONE_LANG, else the settings file, else the locale.
 
     Raises:
-        ConfigError: --lang names a language ragstone does not speak.
+        ConfigError: --lang names a language ragstone does not speak, or none.
     """
     flag = _value_of("--lang", args)
+    if flag is not None and flag.startswith("--"):
+        raise ConfigError(say("cli.option_needs_value", screen_language(), option="--lang"))
     if flag is not None and not flag.lower().startswith(("zh", "en")):
         raise ConfigError(say("cli.unknown_language", screen_language(), value=flag))
     return screen_language(

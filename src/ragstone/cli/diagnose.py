@@ -55,6 +55,7 @@ def _print_run(found: Diagnosis, lang: Language, *, json: bool) -> None:
 
 
 def _print_sample(run: Run, found: Diagnosis, sample_id: str, lang: Language, *, json: bool) -> None:
+    from ragstone.cli.arguments import run_hint
     from ragstone.cli.blocks import screen
     from ragstone.cli.output import print_document
     from ragstone.cli.plain import one_line
@@ -65,7 +66,8 @@ def _print_sample(run: Run, found: Diagnosis, sample_id: str, lang: Language, *,
     one = found.sample(sample_id)
     if one is None:
         near = say("show.comma", lang).join(one_line(name) for name in run.nearest_ids(sample_id))
-        raise ConfigError(say("diagnose.unknown_sample", lang, sample_id=one_line(sample_id), near=near))
+        told = say("diagnose.unknown_sample", lang, sample_id=one_line(sample_id), near=near)
+        raise ConfigError(told + run_hint(sample_id, run.path, lang))
     if json:
         print_document({"run": found.run.to_dict(), **sample_dict(one)})
     else:

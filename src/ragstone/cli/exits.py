@@ -26,9 +26,6 @@ BROKEN = 70
 PIPE = 141
 """The reader of stdout has gone, as a shell reports it (128 + SIGPIPE)."""
 
-NUMBERS = ("worst", "min_coverage", "last")
-"""Options whose numbers the parser of the command line checks; what it says of them is English only."""
-
 
 def guarded(action: Callable[[], Any], lang: Language) -> int:
     """Run `action` and return its exit code; an int it returns is the code, anything else means fine."""
@@ -109,8 +106,6 @@ def usage_text(error: Any, lang: Language) -> str:
         return say(key, lang, option=option) + hint
     if kind == "MissingParameter" and getattr(error, "param", None) is not None:
         return say("cli.missing", lang, name=_shown(error.param)) + hint
-    if kind == "BadParameter" and (name := getattr(getattr(error, "param", None), "name", None)) in NUMBERS:
-        return say(f"cli.must_be_{name}", lang) + hint
     return say("cli.usage", lang, detail=error.format_message()) + hint
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from ragstone.cli.arguments import check_values
 from ragstone.cli.width import pad, width, wrap
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
@@ -26,11 +27,14 @@ class Command(TyperCommand):
     allow_extra_args = True  # they are refused here, in the words of the catalogue
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; one too many is refused.
+        """Read the arguments; one too many is refused, and so are an option without its value and a number that is none.
 
         Raises:
-            ConfigError: there are more arguments than the command takes.
+            ConfigError: there are more arguments than the command takes, or an option has no value that it can take.
         """
+        if not ctx.resilient_parsing:
+            lang = language_of(ctx)
+            check_values(self, args, lang, say("cli.see_help", lang, command=ctx.command_path))
         extra: list[str] = super().parse_args(ctx, args)
         if extra and not ctx.resilient_parsing:
             raise ConfigError(_too_many(ctx, self, extra))
@@ -89,7 +93,10 @@ def _too_many(ctx: Any, command: Any, extra: list[str]) -> str:
     names = [_argument(param) for param in command.params if param.param_type_name == "argument"]
     taken = " ".join(names) or say("cli.no_arguments", lang)
     said = say("cli.extra_arguments", lang, extra=" ".join(extra), command=ctx.command_path, arguments=taken)
-    return said + say("cli.see_help", lang, command=ctx.command_path)
+    hint = say("cli.quotes", lang)
+    if any(param.name == "baseline" for param in command.params) and len(extra) == 1:
+        hint = say("cli.baseline_meant", lang, command=ctx.command_path, run=ctx.params.get("run"), extra=extra[0])
+    return said + hint + say("cli.see_help", lang, command=ctx.command_path)
 
 
 def _usage(command: Any, arguments: list[Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ SAMPLE_COLUMNS, NOTE_COLUMNS, CLAIM_COLUMNS = 16, 30, 12
 
 def command(
     ctx: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="history.option_directory", show_default=False)] = Path("runs"),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="history.option_directory", show_default=False)] = Path("runs"),
     only: Annotated[str | None, typer.Option("--only", metavar="KIND", help="history.option_only")] = None,
     sample: Annotated[str | None, typer.Option("--sample", metavar="ID", help="history.option_sample")] = None,
     last: Annotated[int | None, typer.Option("--last", metavar="N", min=1, help="history.option_last")] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import expected_behavior
+from ragstone.cli.arguments import run_hint
 from ragstone.cli.numbers import metric_label, number
 from ragstone.cli.plain import folded, one_line
 from ragstone.cli.tables import COLUMNS, verdict_word, why
@@ -36,7 +37,7 @@ def sample_page(run: Run, sample_id: str, lang: Language, *, raw: bool = False) 
     sample, rows = run.sample(sample_id), run.rows_of(sample_id)
     if sample is None and not rows:
         near = say("show.comma", lang).join(one_line(found) for found in run.nearest_ids(sample_id))
-        raise ConfigError(say("show.unknown_sample", lang, sample_id=one_line(sample_id), near=near))
+        raise ConfigError(say("show.unknown_sample", lang, sample_id=one_line(sample_id), near=near) + run_hint(sample_id, run.path, lang))
     notice = folded(say("show.notice", lang, text=say("judges.smoke_test", lang)), COLUMNS) if run.smoke_test else []
     lines = [*notice, *folded(say("show.sample", lang, sample_id=one_line(sample_id)), COLUMNS)]
     lines += _texts(sample, rows, lang) if sample else folded(say("show.no_samples_file", lang), COLUMNS)
