@@ -18,7 +18,11 @@ def lang(request, monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "en", "zh"),
     [
-        ({"ci": "bca2"}, 'no interval "bca2"; did you mean bca? (there are: t, bounded', "没有名为“bca2”的区间算法"),
+        (
+            {"ci": "bca2"},
+            'no interval "bca2" (there are: t, bounded, bca, bootstrap_t, cluster_t); did you mean bca?',
+            "没有名为“bca2”的区间算法",
+        ),
         ({"ci": "wald"}, 'no interval "wald" (there are: t, bounded', "没有名为“wald”的区间算法（可用的有"),
         ({"ci": "cluster_t"}, "--cluster KEY", "--cluster KEY"),
         ({"confidence": 95}, "confidence is 95", "confidence 为 95"),

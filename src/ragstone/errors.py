@@ -12,6 +12,7 @@ RagstoneError
     └── Interrupted    Ctrl-C or SIGTERM
 """
 
+import errno
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,22 @@ from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
     from ragstone.types import Language
+
+_REASONS = {
+    errno.ENOENT: "nothing_there",
+    errno.ENOTDIR: "nothing_there",
+    errno.EACCES: "not_allowed",
+    errno.EPERM: "not_allowed",
+    errno.EISDIR: "a_folder",
+    errno.ENOSPC: "disk_full",
+    errno.EROFS: "read_only",
+}
+
+
+def reason_of(error: OSError, lang: "Language") -> str:
+    """Return why the system refuses, in `lang` where it is one of the usual reasons, else in the system's own words."""
+    name = _REASONS.get(error.errno or 0)
+    return say(f"errors.system_{name}", lang) if name else error.strerror or str(error)
 
 
 class RagstoneError(Exception):

@@ -22,6 +22,7 @@ from ragstone.analysis.summary import RunFacts, Terms, summarise
 from ragstone.errors import RunFolderError
 from ragstone.facts import read_manifest, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
+from ragstone.refusals import bad_row, no_run
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
@@ -43,22 +44,12 @@ def load(path: str | Path) -> Run:
     folder = existing(path)
     scores = folder / SCORES
     if not scores.is_file():
-        found = sorted(entry.name for entry in folder.iterdir())
-        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        told = {"path": folder, "found": shown, **_runs_inside(folder)}
-        key = "folder_of_runs" if "runs" in told else "not_a_run" if found else "empty_folder"
-        raise RunFolderError(say(f"results.{key}", screen_language(), **told))
+        raise no_run(folder, SCORES)
     manifest, notices = read_manifest(folder / MANIFEST)
     samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
     if not scores.stat().st_size and not (samples and manifest.get("metrics")):
         raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
     return Run(FileLines(scores), samples, manifest, folder, notices, replies)
-
-
-def _runs_inside(folder: Path) -> dict[str, object]:
-    """The runs right below a folder that is none, for whoever named the folder they lie in; {} where there are none."""
-    runs = [entry for entry in sorted(folder.iterdir()) if (entry / SCORES).is_file()]
-    return {"runs": ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else ""), "first": runs[0]} if runs else {}
 
 
 def existing(path: str | Path) -> Path:
@@ -143,7 +134,7 @@ class Run:
         """Every score as a record, in file order; of a doubled cell the last line."""
         from ragstone.types import Score
 
-        return [_record(Score, self._rows.name, number, _filled(row)) for number, row in self._final().values()]
+        return [_record(Score, self._named, number, _filled(row)) for number, row in self._final().values()]
 
     @property
     def samples(self) -> list[Row] | None:
@@ -221,11 +212,11 @@ class Run:
             try:
                 cells.add(row, place)
             except RowProblem as bad:
-                raise _at(self._rows.name, number, bad) from bad
+                raise bad_row(self._named, number, bad) from bad
             held += 1
         promised = self._samples and self.manifest.get("metrics")
         if not held and not (promised and all(notice.code != "line_skipped" for notice in notices)):  # killed before its first score
-            raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._rows.name))
+            raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._named))
         return cells
 
     def to_pandas(self, kind: Literal["samples", "cells", "verdicts"] = "samples") -> pandas.DataFrame:
@@ -332,10 +323,16 @@ class Run:
 
     def _final(self, sample_id: str | None = None) -> dict[tuple[str, str, int], tuple[int, Row]]:
         found: dict[tuple[str, str, int], tuple[int, Row]] = {}
+        name = self._named
         for _, number, row in self._rows.read([]):
             if sample_id is None or str(row.get("sample_id")) == sample_id:
-                found[_check(self._rows.name, number, row)] = number, row
+                found[_check(name, number, row)] = number, row
         return found
+
+    @property
+    def _named(self) -> str:
+        """The scores as a mistake in them is told: two runs have files of the same name."""
+        return self._rows.name if self.path is None else str(self.path / self._rows.name)
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""
@@ -347,12 +344,7 @@ def _check(name: str, number: int, row: Row) -> tuple[str, str, int]:
     try:
         return checked(row)[:3]
     except RowProblem as bad:
-        raise _at(name, number, bad) from bad
-
-
-def _at(name: str, number: int, bad: RowProblem) -> RunFolderError:
-    problem = say(f"results.row_{bad.code}", screen_language(), value=bad.value)
-    return RunFolderError(say("results.bad_row", screen_language(), file=name, line=number, problem=problem))
+        raise bad_row(name, number, bad) from bad
 
 
 def _filled(row: Row) -> Row:

@@ -18,7 +18,7 @@ import orjson
 from ragstone.analysis.ids import Ids
 from ragstone.bytelines import lines_of
 from ragstone.compact import ABSENT, Cell
-from ragstone.errors import RunFolderError, StoppedError
+from ragstone.errors import RunFolderError, StoppedError, reason_of
 from ragstone.stored import Check, manifest_problem, score_problem
 from ragstone.text import say, screen_language
 
@@ -63,7 +63,7 @@ def opened(path: Path) -> IO[bytes]:
 
 def unusable(path: Path, bad: OSError) -> RunFolderError:
     """Return the error that says why a file or folder cannot be used."""
-    return RunFolderError(say("store.cannot_use", screen_language(), path=path, problem=bad.strerror or bad))
+    return RunFolderError(say("store.cannot_use", screen_language(), path=path, problem=reason_of(bad, screen_language())))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -102,3 +102,39 @@ def test_rules_from_python_are_as_strict():
     assert rules_of({"metrics": {"faithfulness": {"min_mean": 0.8}}}, "en").metrics["faithfulness"].min_mean == 0.8
     with pytest.raises(ConfigError, match=r"\[gate.metrics.f\] min_mean"):
         rules_of({"metrics": {"f": {"min_mean": "x"}}}, "en")
+
+
+@pytest.mark.parametrize(
+    ("lang", "gone", "folder"),
+    [
+        ("en", "the file of rules cannot be read: there is no such file or folder", "the file of rules cannot be read: it is a folder"),
+        ("zh", "无法读取规则文件：没有这个文件或文件夹", "无法读取规则文件：它是文件夹"),
+    ],
+)
+def test_rules_that_cannot_be_read(tmp_path, lang, gone, folder):
+    for path, words in ((tmp_path / "none.toml", gone), (tmp_path, folder)):
+        with pytest.raises(ConfigError) as caught:
+            load_rules(path, lang)
+        assert str(caught.value).endswith(words)
+
+
+def test_rules_in_the_settings_file_are_in_the_settings_file(tmp_path):
+    with pytest.raises(ConfigError, match="the settings file cannot be read"):
+        load_rules(tmp_path / "ragstone.toml", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "en", "zh"),
+    [
+        ("[gate\n", "Expected ']' at the end of a table declaration", "表名之后缺少 ]"),
+        ("[gate]\nmin_coverage 0.9", "Expected '=' after a key in a key/value pair", "键之后缺少 ="),
+        ("[gate]\nmin_coverage = 95%", "Expected newline or end of document after a statement", "语句之后应当换行"),
+        ("[gate]\n[gate]\n", "Cannot declare ('gate',) twice", "('gate',) 重复声明"),
+        ('[gate]\non_doubt = "fail', "Illegal character", "不允许出现字符"),
+    ],
+)
+def test_mistakes_of_toml_are_told_in_both_languages(tmp_path, text, en, zh):
+    for lang, words in (("en", en), ("zh", zh)):
+        with pytest.raises(ConfigError) as caught:
+            read(tmp_path, text + ("" if text.endswith("\n") else "\n"), lang)
+        assert words in str(caught.value)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragstone.errors import AuthError, EndpointError, RagstoneError
+from ragstone.errors import AuthError, EndpointError, RagstoneError, reason_of
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def whisper(message: str, stream: TextIO | None = None) -> None:
 
 def _refused(error: OSError, lang: Language) -> int:
     """What the system refuses: a file named by the user (wrong), or the output of a command whose work is done (stopped)."""
-    reason = error.strerror or str(error)
+    reason = reason_of(error, lang)
     if error.filename is not None:
         return tell(say("cli.system", lang, what=error.filename, reason=reason), WRONG)
     _silence(sys.stdout)

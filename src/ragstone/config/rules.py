@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ragstone.config.model import Config, GateSettings
 from ragstone.config.problems import from_validation, nearest
-from ragstone.config.sources import Given, Layer, from_file, show_place
+from ragstone.config.sources import FILE_NAME, Given, Layer, from_file, show_place
 from ragstone.errors import ConfigError
 from ragstone.text import say
 from ragstone.types import Language
@@ -26,7 +26,7 @@ def load_rules(path: Path, lang: Language) -> GateSettings:
         ConfigError: there is no `[gate]`, or something in it is unknown, mistyped or out of range; the text lists all
             problems, one a line, each with its place.
     """
-    layer = from_file(path, lang)
+    layer = from_file(path, lang, "settings" if path.name == FILE_NAME else "rules")
     known = ("gate", *Config.model_fields, *BESIDE)
     problems = [_unknown_table(place[0], given, known, lang) for place, given in layer.items() if place[0] not in known]
     rules: Layer = {place: given for place, given in layer.items() if place[0] == "gate"}

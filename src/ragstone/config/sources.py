@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ragstone.config.model import Config
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, reason_of
 from ragstone.metrics import split_names
+from ragstone.resources import read_toml
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -129,13 +130,13 @@ def from_environment(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
     return layer, unknown
 
 
-def from_file(path: Path, lang: Language) -> Layer:
-    """Read a settings file.
+def from_file(path: Path, lang: Language, what: Literal["settings", "rules"] = "settings") -> Layer:
+    """Read a settings file, or a file of rules.
 
     Raises:
         ConfigError: it cannot be read, is not UTF-8, or is no TOML; the text names line and column.
     """
-    return dict(_flatten(_parse(path, lang), Config, (), str(path)))
+    return dict(_flatten(_parse(path, lang, what), Config, (), str(path)))
 
 
 def read_value(place: Place, value: Any) -> Any:
@@ -235,13 +236,14 @@ def _entry(place: Sequence[str | int]) -> int | None:
     return int(place[2]) + 1 if listed else None
 
 
-def _parse(path: Path, lang: Language) -> dict[str, Any]:
+def _parse(path: Path, lang: Language, what: str) -> dict[str, Any]:
+    named = say(f"config.what_{what}", lang)
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(say("config.not_utf8", lang, file=path, byte=error.start)) from None
+        raise ConfigError(say("config.not_utf8", lang, file=path, what=named, byte=error.start)) from None
     except OSError as error:
-        raise ConfigError(say("config.unreadable", lang, file=path, why=error.strerror or error)) from None
+        raise ConfigError(say("config.unreadable", lang, file=path, what=named, why=reason_of(error, lang))) from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -254,4 +256,13 @@ def _syntax_text(path: Path, text: str, message: str, lang: Language) -> str:
     found = re.search(r"\(at line (\d+), column (\d+)\)", message)
     lines = text.splitlines() or [""]
     line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]) + 1)
-    return say("config.syntax", lang, file=path, line=line, column=column, detail=message.split(" (at ")[0])
+    return say("config.syntax", lang, file=path, line=line, column=column, detail=_detail(message.split(" (at ")[0], lang))
+
+
+def _detail(message: str, lang: Language) -> str:
+    """What the reader of TOML says, in `lang` where its words are known."""
+    for said in read_toml("config", "toml_words.toml")["said"]:
+        if found := re.fullmatch(re.escape(said["en"]).replace(re.escape("{what}"), "(.+)"), message):
+            words: str = said[lang]
+            return words.replace("{what}", found[1]) if found.groups() else words
+    return message

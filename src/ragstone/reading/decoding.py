@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragstone.bytelines import lines_of
-from ragstone.errors import ConfigError, Problem
+from ragstone.errors import ConfigError, Problem, reason_of
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -65,7 +65,7 @@ def raw_lines(path: Path, lang: Language) -> Iterator[bytes]:
 
 
 def _unreadable(error: OSError, lang: Language) -> Undecodable:
-    return Undecodable(Problem(say("samples.unreadable", lang, reason=error.strerror or error)))
+    return Undecodable(Problem(say("samples.unreadable", lang, reason=reason_of(error, lang))))
 
 
 def decoded_text(path: Path, encoding: str, lang: Language) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import orjson
 
-from ragstone.errors import DataError, Problem
+from ragstone.errors import DataError, Problem, reason_of
 from ragstone.reading.decoding import known_encoding
 from ragstone.reading.delimited import DelimitedTable, find_delimiter
 from ragstone.reading.json_pieces import comes_in_pieces
@@ -114,7 +114,7 @@ def _head(path: Path, lang: Language) -> bytes:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise _unusable(path, say("samples.no_file", lang) + _similar(path, lang)) from error
     except OSError as error:
-        raise _unusable(path, say("samples.unreadable", lang, reason=error.strerror or error)) from error
+        raise _unusable(path, say("samples.unreadable", lang, reason=reason_of(error, lang))) from error
     if not head.removeprefix(codecs.BOM_UTF8).strip() and os.path.getsize(path) <= _HEAD:
         raise _unusable(path, say("samples.empty_file", lang))
     return head

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from ragstone.errors import DataError, Problem
+from ragstone.errors import DataError, Problem, reason_of
 from ragstone.extras import library
 from ragstone.reading.table import Row
 from ragstone.text import say
@@ -129,7 +129,7 @@ class SheetTable:
         try:
             yield
         except OSError as bad:
-            raise DataError(self.name, [Problem(say("samples.unreadable", self.lang, reason=bad.strerror or bad))]) from bad
+            raise DataError(self.name, [Problem(say("samples.unreadable", self.lang, reason=reason_of(bad, self.lang)))]) from bad
         except Exception as bad:
             raise DataError(self.name, [Problem(say("samples.damaged", self.lang, format="XLSX", reason=bad))]) from bad
 
