@@ -14,6 +14,7 @@ from ragstone.analysis.cells import Notice, RowProblem, checked
 from ragstone.analysis.history import ANSWERED, RETRIEVED, SIDES, WORST_FIRST, ClaimBook, ClaimHistory, History, RunDate, counted
 from ragstone.analysis.pooled import base_name
 from ragstone.errors import ConfigError, RunFolderError
+from ragstone.figures import metric_named
 from ragstone.language import Folded
 from ragstone.lines import FileLines
 from ragstone.results import SCORES
@@ -53,6 +54,7 @@ def history(
         RunFolderError: there is no such folder, no run in it that can be read, or none that tells of claims.
     """
     kinds = _kinds(only)
+    metric = None if metric is None else metric_named(metric)
     _refuse(metric, last)
     found, warnings = _runs(Path(directory))
     chosen = _of_gold(found, gold, Path(directory), warnings)

@@ -67,6 +67,20 @@ def metric_name(metric: str, lang: Language) -> str:
     return say(f"metrics_short.{base}", lang) + metric[len(base) :] if known else metric
 
 
+_WIDE = str.maketrans("（）＝", "()=")
+
+
+def metric_named(name: str) -> str:
+    """Return the metric somebody names: a Chinese name stands for the one of files and flags, its parameters are kept.
+
+    `答案相关性(strictness=1)` is `answer_relevancy(strictness=1)`; any other name is returned as it is.
+    """
+    given = name.strip().translate(_WIDE)
+    base = base_name(given).strip()
+    found = next((known for known, texts in read_toml("text", "metrics_short.toml").items() if texts["zh"] == base), None)
+    return name if found is None else found + given[len(base_name(given)) :]
+
+
 VERDICTS = frozenset(
     ("supported", "contradicted", "not_found", "covered", "missing", "found", "useful", "not_useful", "committal", "noncommittal")
 )

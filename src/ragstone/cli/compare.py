@@ -12,7 +12,7 @@ def command(
     ctx: typer.Context,
     base: Annotated[Path, typer.Argument(metavar="BASE", help="compare.option_base")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="compare.option_new")],
-    metrics: Annotated[str | None, typer.Option("--metrics", metavar="A,B", help="compare.option_metrics")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "--metric", metavar="A,B", help="compare.option_metrics")] = None,
     by: Annotated[str | None, typer.Option("--by", metavar="KEY", help="compare.option_by")] = None,
     cluster: Annotated[str | None, typer.Option("--cluster", metavar="KEY", help="compare.option_cluster")] = None,
     margin: Annotated[float | None, typer.Option("--margin", metavar="X", help="compare.option_margin")] = None,

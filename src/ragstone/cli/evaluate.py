@@ -22,9 +22,9 @@ PACE = "cli.panel_pace"
 BUDGET = "cli.panel_budget"
 
 
-def _option(name: str, panel: str | None, value: str | None = None) -> Any:
-    """An option; its help stands in the catalogue under the option's name."""
-    return typer.Option(name, metavar=value, help=f"cli.evaluate_{name[2:].replace('-', '_')}", rich_help_panel=panel)
+def _option(name: str, panel: str | None, value: str | None = None, *others: str) -> Any:
+    """An option; its help stands in the catalogue under the option's name, `others` are more spellings of it."""
+    return typer.Option(name, *others, metavar=value, help=f"cli.evaluate_{name[2:].replace('-', '_')}", rich_help_panel=panel)
 
 
 Text = str | None
@@ -49,7 +49,7 @@ def command(
     thinking: Annotated[Text, _option("--thinking", JUDGE, "off|auto")] = None,
     timeout: Annotated[Text, _option("--timeout", JUDGE, "SECONDS")] = None,
     retries: Annotated[Text, _option("--retries", JUDGE, "N")] = None,
-    metrics: Annotated[Text, _option("--metrics", MEASURE, "A,B")] = None,
+    metrics: Annotated[Text, _option("--metrics", MEASURE, "A,B", "--metric")] = None,
     preset: Annotated[Text, _option("--preset", MEASURE, "NAME")] = None,
     strictness: Annotated[Text, _option("--strictness", MEASURE, "N")] = None,
     plan: Annotated[Text, _option("--plan", MEASURE, "NAME")] = None,

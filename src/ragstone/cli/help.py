@@ -117,9 +117,8 @@ def _argument_row(param: Any, lang: Language) -> tuple[str, str]:
 
 
 def _option_row(param: Any, lang: Language) -> tuple[str, str]:
-    name = ", ".join(sorted(param.opts, key=len))
     value = "" if param.is_flag else f" {param.metavar or str(param.name).upper()}"
-    return name + value, translated(param.help or "", lang)
+    return param.opts[0] + value, translated(param.help or "", lang)
 
 
 def _table(rows: list[tuple[str, str]], columns: int) -> Iterator[str]:

@@ -22,7 +22,7 @@ def command(
     sample: Annotated[str | None, typer.Option("--sample", metavar="ID", help="history.option_sample")] = None,
     last: Annotated[int | None, typer.Option("--last", metavar="N", min=1, help="history.option_last")] = None,
     gold: Annotated[str | None, typer.Option("--gold", metavar="FINGERPRINT", help="history.option_gold")] = None,
-    metric: Annotated[str | None, typer.Option("--metric", metavar="METRIC", help="history.option_metric")] = None,
+    metric: Annotated[str | None, typer.Option("--metric", "--metrics", metavar="METRIC", help="history.option_metric")] = None,
     worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="history.option_worst", show_default=False)] = 10,
     json: Annotated[bool, typer.Option("--json", help="history.option_json")] = False,
     lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,

@@ -15,7 +15,7 @@ def command(
     sd: Annotated[float | None, typer.Option("--sd", metavar="S", help="plan.option_sd")] = None,
     gap: Annotated[float | None, typer.Option("--gap", metavar="G", help="plan.option_gap")] = None,
     n: Annotated[int | None, typer.Option("--n", metavar="N", help="plan.option_n")] = None,
-    metric: Annotated[str | None, typer.Option("--metric", metavar="M", help="plan.option_metric")] = None,
+    metric: Annotated[str | None, typer.Option("--metric", "--metrics", metavar="M", help="plan.option_metric")] = None,
     alpha: Annotated[float, typer.Option("--alpha", metavar="A", help="plan.option_alpha")] = 0.05,
     power: Annotated[float, typer.Option("--power", metavar="P", help="plan.option_power")] = 0.8,
     repeats: Annotated[int | None, typer.Option("--repeats", metavar="K", help="plan.option_repeats")] = None,

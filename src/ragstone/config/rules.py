@@ -12,6 +12,7 @@ from ragstone.config.model import Config, GateSettings
 from ragstone.config.problems import from_validation, nearest
 from ragstone.config.sources import FILE_NAME, Given, Layer, from_file, show_place
 from ragstone.errors import ConfigError
+from ragstone.figures import metric_named
 from ragstone.text import say
 from ragstone.types import Language
 
@@ -59,7 +60,18 @@ def _read(rules: Layer, lang: Language) -> GateSettings:
         raise ConfigError("\n".join(from_validation(error, rules, lang))) from None
     if idle := _idle(found):
         raise ConfigError("\n".join(say("gate.idle_rule", lang, name=name) for name in idle))
-    return found
+    return _plainly_named(found, lang)
+
+
+def _plainly_named(rules: GateSettings, lang: Language) -> GateSettings:
+    """Return the rules with the metrics' names of files and flags, where Chinese ones were given."""
+    names = {name: metric_named(name) for name in rules.metrics}
+    twice = [name for name, plain in names.items() if name != plain and list(names.values()).count(plain) > 1]
+    if twice:
+        raise ConfigError("\n".join(say("gate.named_twice", lang, name=name, other=names[name]) for name in twice))
+    metrics = {names[name]: rule for name, rule in rules.metrics.items()}
+    slices = tuple(rule.model_copy(update={"metric": metric_named(rule.metric)}) for rule in rules.slices)
+    return rules.model_copy(update={"metrics": metrics, "slices": slices})
 
 
 def _idle(rules: GateSettings) -> list[str]:

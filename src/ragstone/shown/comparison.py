@@ -16,7 +16,7 @@ from ragstone.analysis.differing import differing
 from ragstone.analysis.pairs import PairFacts, Pairs, Side, pair
 from ragstone.analysis.parts import ComparedCells
 from ragstone.errors import ConfigError, RunFolderError
-from ragstone.figures import metric_name, percent
+from ragstone.figures import metric_name, metric_named, percent
 from ragstone.results import Run, load
 from ragstone.shown.blocks import to_html, to_markdown
 from ragstone.shown.verdicts import verdict_text
@@ -195,7 +195,7 @@ def _chosen(base: ComparedCells, new: ComparedCells, metrics: str | Iterable[str
     """Return the metrics to compare, in the order of the base run; one only one run has is told."""
     lang = screen_language()
     known = list(dict.fromkeys([*base.columns, *new.columns]))
-    wanted = known if metrics is None else _names(metrics)
+    wanted = known if metrics is None else [metric_named(name) for name in _names(metrics)]
     for name in wanted:
         if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0) or known[:1]
@@ -215,8 +215,8 @@ def _names(metrics: str | Iterable[str]) -> list[str]:
         return list(metrics)
     names, depth, name = [], 0, ""
     for letter in metrics + ",":
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
+        depth += (letter in "(（") - (letter in ")）")
+        if letter in ",，、" and depth <= 0:
             names.append(name.strip())
             name = ""
         else:

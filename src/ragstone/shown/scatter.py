@@ -12,7 +12,7 @@ from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.variance import random_effects
 from ragstone.errors import ConfigError, RunFolderError
-from ragstone.figures import metric_name
+from ragstone.figures import metric_name, metric_named
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def scatter(run: Run, other: Run | None, metric: str | None, correlation: float,
     """
     spreads = _of_one(run, correlation, judge_sd) if other is None else _of_two(run, other, judge_sd)
     found = {str(spread.metric): spread for spread in spreads}
+    metric = None if metric is None else metric_named(metric)
     if metric is not None and metric not in found:
         raise ConfigError(_no_metric(metric, list(found), "one" if other is None else "two"))
     wanted = list(found.values()) if metric is None else [found[metric]]

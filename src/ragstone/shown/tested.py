@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragstone.figures import metric_name, number, percent
+from ragstone.figures import metric_name, metric_named, number, percent
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Tested:
             ConfigError: the run has no such metric.
         """
         found = _summary_of(self.run, metric)
+        metric = found.metric
         limit = self.run.summary(worst=0, min_coverage=min_coverage).min_coverage
         if found.mean is None or (found.coverage is not None and found.coverage < limit):
             key = "tested.no_score" if found.mean is None else "tested.low_coverage"
@@ -117,7 +118,7 @@ def _line(claim: Mapping[str, Any]) -> str:
 def _summary_of(run: Run, metric: str) -> MetricSummary:
     from ragstone.errors import ConfigError
 
-    known = {m.metric: m for m in run.summary(worst=0).metrics}
+    metric, known = metric_named(metric), {m.metric: m for m in run.summary(worst=0).metrics}
     if metric not in known:
         lang, near = screen_language(), get_close_matches(metric, known, n=1, cutoff=0.5)
         hint = say("config.nearest", lang, name=near[0]) if near else ""
