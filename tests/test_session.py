@@ -111,6 +111,20 @@ def test_changed_and_lost_rows_are_told_and_lose_their_scores(tmp_path: Path) ->
     again.close()
 
 
+@pytest.mark.parametrize(("lang", "words"), [("en", "their earlier scores are replaced"), ("zh", "原来的分数会被替换")])
+def test_changed_answers_are_told_how_to_keep_both_versions(tmp_path: Path, lang: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    run = session(tmp_path / "run")
+    run.take(ROWS)
+    run.keep_reply(QUESTION, line())
+    finish(run)
+    again = session(tmp_path / "run")
+    again.take([row.model_copy(update={"answer": "other"}) for row in ROWS])
+    again.close()
+    assert words in again.notices[0]
+    assert "--out" in again.notices[0]
+
+
 def test_two_writers_are_refused_and_a_failed_start_lets_go(tmp_path: Path) -> None:
     run = session(tmp_path / "run")
     with pytest.raises(RunFolderError):

@@ -41,8 +41,9 @@ newest: r2 (2026-03-02).
 Lost: covered before, missing now (1)
   ✓✗  a  lost in r2, not answered  Claim 2 of a.
 
-A mark a run, oldest left: ✓ covered, ✗ missing, ~ the repeats disagree, · the
-run does not say (failed, not applicable, not measured).
+Each mark stands for one run, the oldest at the left: ✓ covered, ✗ missing, ~
+the repeats disagree, · the run does not say (failed, not applicable, not
+measured).
 
 not retrieved: no context held the claim; not answered: a context held it, the
 answer does not say it.
@@ -56,8 +57,8 @@ answer does not say it.
 新丢失：以前答到，现在缺失（1）
   ✓✗  a  丢于 r2，没答出  Claim 2 of a.
 
-每次运行一个记号，左旧右新：✓ 答到，✗ 缺失，~ 重复评测结果不一，· 该次运行没有说
-明（失败、不适用或未评测）。
+每个记号代表一次运行，越靠右越新：✓ 答到，✗ 缺失，~ 重复评测结果不一，· 该次运行
+没有说明（失败、不适用或未评测）。
 
 未检索到：检索片段里没有这条内容；没答出：检索片段里有，但答案没有说到。
 """,

@@ -8,7 +8,7 @@ from support.two_runs import claim, compared, row, rows
 
 from ragstone.cli.blocks import COLUMNS, screen
 from ragstone.cli.width import width
-from ragstone.shown.blocks import Text
+from ragstone.shown.blocks import Items, Text
 
 GOLDEN = Path(__file__).parent / "golden"
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -90,3 +90,15 @@ def test_a_smoke_test_stands_above_everything():
     assert isinstance(blocks[1], Text)
     assert blocks[1].warning
     assert sum(isinstance(block, Text) and block.text == blocks[1].text for block in blocks) == 1
+
+
+@LANGUAGES
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_key_no_sample_has_is_told_above_the_verdicts(lang, samples):
+    scores = rows({f"s{i}": 0.5 for i in range(8)})
+    told = [{"id": f"s{i}", "question": f"q{i}", "meta": {"team": "a"} if samples else {}} for i in range(8)]
+    found = compared(scores, scores, by="teem", base_samples=told, new_samples=told)
+    blocks = found.blocks(lang)
+    at = next(i for i, block in enumerate(blocks) if isinstance(block, Text) and block.warning and "teem" in block.text)
+    assert at < next(i for i, block in enumerate(blocks) if isinstance(block, Items))
+    assert sum(isinstance(block, Text) and "teem" in block.text for block in blocks) == 1

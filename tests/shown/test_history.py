@@ -5,6 +5,7 @@ from support.histories import claim_row, write_history_run
 
 import ragstone
 from ragstone.analysis.history import ClaimBook
+from ragstone.shown.blocks import Items
 from ragstone.shown.history import strip
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -71,3 +72,37 @@ def test_of_a_long_history_the_newest_marks_are_shown():
 
 def test_in_one_line(found):
     assert repr(found).endswith("runs=3, lost=1, flaky=0, fail=1, fixed=1, unknown=0, pass=2)")
+
+
+def history_of(tmp_path, count):
+    for i in range(1, count + 1):
+        write_history_run(tmp_path / f"r{i}", [claim_row("a", "+" if i < count else "-")], min(i, 28))
+    return ragstone.history(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lang", "head", "first", "last"),
+    [
+        ("en", "counted from the left", "1: r1 (2026-03-01)", "4: r4 (2026-03-04)"),
+        ("zh", "从左数起", "第 1 个：r1（2026-03-01）", "第 4 个：r4（2026-03-04）"),
+    ],
+)
+def test_from_four_runs_on_each_mark_has_a_name(tmp_path, lang, head, first, last):
+    page = history_of(tmp_path, 4).to_markdown(lang)
+    assert page.index(head) < page.index(first) < page.index(last) < page.index("✓✓✓✗")
+
+
+def test_three_runs_need_no_names(tmp_path):
+    assert "counted from the left" not in history_of(tmp_path, 3).to_markdown("en")
+
+
+@pytest.mark.parametrize(("count", "older", "oldest"), [(12, None, "1: r1 "), (13, 2, "3: r3 "), (30, 19, "10: r20 ")])
+def test_at_most_twelve_lines_name_runs(tmp_path, count, older, oldest):
+    found = history_of(tmp_path, count)
+    (names,) = [block.items for block in found.blocks("en") if isinstance(block, Items)]
+    assert len(names) == 12
+    assert names[-1].startswith(f"{min(count, 20)}: r{count} ")
+    assert names[1 if older else 0].startswith(oldest)
+    assert (names[0] == f"{older} older runs are not named here") == (older is not None)
+    place = int(names[-1].partition(":")[0])
+    assert len(strip(found.claims[0])) == place

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 IDS_SHOWN = 10
 """Ids that are named of those left out; the JSON document has them all."""
 CLAIM_KINDS = ("lost", "newly_contradicted", "newly_unsupported", "gained")
-TOLD_ABOVE = ("smoke_test", "judge_noise_alone", "measuring_alone")
+TOLD_FIRST = ("smoke_test", "key_unknown", "keys_missing")
+"""Warnings that stand above the verdicts: what is below is not what was asked for."""
+TOLD_ABOVE = (*TOLD_FIRST, "judge_noise_alone", "measuring_alone")
 """Warnings that the top of the page tells."""
 TOLD_AT = 3
 """From the third run on the same questions, a reader is told how many there are."""
@@ -31,7 +33,7 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
     """Yield the page of a comparison; `claims` = how many claims of a kind are listed."""
     base, new = found.base.path or found.base.run_id, found.new.path or found.new.run_id
     yield Heading(say("compare.title", lang, new=new or say("compare.the_new_run", lang), base=base or say("compare.the_base_run", lang)))
-    yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code == "smoke_test")
+    yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code in TOLD_FIRST)
     yield Text(headline(found, lang))
     family = len(found.family)
     yield Items(tuple(verdict_text(m, lang, family=family, alone=found.alone) for m in found.metrics if m.verdict))

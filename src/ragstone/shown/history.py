@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.analysis.cells import Notice
 from ragstone.analysis.history import ANSWERED, WORST_FIRST, ClaimHistory, History
 from ragstone.figures import metric_name
-from ragstone.shown.blocks import Block, Heading, Table, Text, to_html, to_markdown
+from ragstone.shown.blocks import Block, Heading, Items, Table, Text, to_html, to_markdown
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ ALL = "all"
 MARKS = {"pass": "✓", "fail": "✗", "mixed": "~", None: "·"}
 STRIP = 20
 """So many marks a claim; of a longer history the newest."""
+NAMED_FROM = 4
+"""From so many runs on, each mark is told apart by its run's name; of fewer the page names the first and the last."""
+NAMED = 12
+"""Lines that name runs, at most."""
 SHOWN = 10
 """So many claims of each kind on a page unless told otherwise."""
 
@@ -96,6 +100,23 @@ class ShownHistory(History):
         yield Text(self._of_what(lang))
         yield from (Text(_warning(warning, lang), warning=True) for warning in self.warnings)
 
+        if len(self.runs) >= NAMED_FROM and any(claim.course.status in self._listed() for claim in self.claims):
+            yield Text(say("history.marks", lang))
+            yield Items(tuple(self._names(lang)))
+
+    def _names(self, lang: Language) -> Iterator[str]:
+        """The run of each mark, oldest first; of a long history the newest."""
+        count = len(self.runs)
+        named = count if count <= NAMED else NAMED - 1
+        if named < count:
+            yield say("history.marks_older", lang, count=count - named)
+        for i, run in enumerate(self.runs[-named:], min(count, STRIP) - named + 1):
+            yield say("history.mark", lang, place=i, run=run.name, date=run.created_at[:10])
+
+    def _listed(self) -> list[str]:
+        """The kinds of claims the page lists."""
+        return [status for status in WORST_FIRST if status in self.kinds or (not self.kinds and status != "pass")]
+
     def _of_what(self, lang: Language) -> str:
         first, newest = self.runs[0], self.runs[-1]
         gold, metric = _gold_name(self.gold_fingerprint, lang), metric_name(self.metric, lang)
@@ -111,9 +132,8 @@ class ShownHistory(History):
         return say("history.from_to", lang, **told, last=newest.name, last_date=newest.created_at[:10])
 
     def _sections(self, lang: Language, worst: int) -> Iterator[Block]:
-        listed = [status for status in WORST_FIRST if status in self.kinds or (not self.kinds and status != "pass")]
         shown = 0
-        for status in listed:
+        for status in self._listed():
             claims = [claim for claim in self.claims if claim.course.status == status]
             if claims:
                 shown += 1
