@@ -96,10 +96,21 @@ def test_what_goes_wrong_is_said(project):
     done = run_pytest(project, WRONG)
     assert done.returncode == 1
     assert "5 failed" in done.stdout
-    for word in ("did you mean faithfulness", "--judge local", "nothing.jsonl", "AssertionError: faithfulness: the mean of 2 samples"):
+    for word in ("did you mean faithfulness", 'judge="local"', "nothing.jsonl", "AssertionError: faithfulness: the mean of 2 samples"):
         assert word in done.stdout
     assert "no sample has a score" in done.stdout
     assert "collect:timeout 1" in done.stdout
+
+
+@pytest.mark.parametrize(("lang", "look"), [("en", "look at the run: ragstone show "), ("zh", "查看这次运行：ragstone show ")])
+def test_what_goes_wrong_is_one_clear_failure(project, lang, look):
+    done = run_pytest(project, WRONG, lang=lang)
+    assert "5 failed" in done.stdout
+    for word in ("event loop", "During handling", "--judge", "api.py", "evaluation.py", "tested.py", "gating.py", "pytest_plugin.py:"):
+        assert word not in done.stdout
+    assert done.stdout.count(look) >= 2  # the rule that is broken, and the metric without a score
+    folder = Path(done.stdout.split(look)[1].split()[0])
+    assert (folder / "scores.jsonl").is_file()
 
 
 def test_others_do_not_notice_it(project):

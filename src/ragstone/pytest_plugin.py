@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from ragstone.errors import RagstoneError
     from ragstone.results import Run
     from ragstone.shown.tested import Tested
 
@@ -52,8 +53,10 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 def _evaluate(request: pytest.FixtureRequest, folders: pytest.TempPathFactory, samples: Any, **settings: Any) -> Tested:
     from ragstone import evaluate
+    from ragstone.errors import RagstoneError
     from ragstone.shown.tested import Tested
 
+    __tracebackhide__ = True
     samples = _found(samples, request)
     known = request.config.stash.setdefault(_RUNS, {})
     key, given = _key(samples, settings), dict(settings)
@@ -61,10 +64,24 @@ def _evaluate(request: pytest.FixtureRequest, folders: pytest.TempPathFactory, s
         return Tested(known[key][0])
     settings.setdefault("out", folders.mktemp("ragstone") / "run")
     settings.setdefault("on_notice", partial(print, file=sys.stderr))  # pytest shows it with a test that fails
-    run = evaluate(samples, **settings)
+    try:
+        run = evaluate(samples, **settings)
+    except RagstoneError as error:
+        raise _told(error) from None
     if key is not None:
         known[key] = run, given
     return Tested(run)
+
+
+def _told(error: RagstoneError) -> RagstoneError:
+    """Return an error without the frames of ragstone, and with advice for a test where it is about the command line."""
+    from ragstone.errors import ConfigError
+    from ragstone.text import say, screen_language
+
+    lang = screen_language()
+    if str(error) == say("http.no_judge", lang):
+        return ConfigError(say("tested.no_judge", lang))
+    return error.with_traceback(None)
 
 
 def _key(samples: Any, settings: dict[str, Any]) -> str | None:

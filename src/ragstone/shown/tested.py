@@ -58,6 +58,7 @@ class Tested:
             AssertionError: no sample has a score, or too many cells failed.
             ConfigError: the run has no such metric.
         """
+        __tracebackhide__ = True
         found = _summary_of(self.run, metric)
         metric = found.metric
         limit = self.run.summary(worst=0, min_coverage=min_coverage).min_coverage
@@ -75,11 +76,16 @@ class Tested:
             AssertionError: a rule is broken; the text says which, and why.
             ConfigError: the rules cannot be used.
         """
+        from ragstone.errors import RagstoneError
         from ragstone.shown.gating import gate
 
-        found, lang = gate(self.run, baseline, rules, **more), screen_language()
+        __tracebackhide__, lang = True, screen_language()
+        try:
+            found = gate(self.run, baseline, rules, **more)
+        except RagstoneError as error:  # the frames of ragstone say nothing of the test
+            raise error.with_traceback(None) from None
         if not found.passed:
-            raise AssertionError("\n".join(found.sentence(outcome, lang) for outcome in found.broken))
+            raise AssertionError("\n".join([*(found.sentence(outcome, lang) for outcome in found.broken), *_folder(self.run)]))
         return found
 
 
@@ -96,7 +102,12 @@ def explanation(run: Run, metric: str) -> list[str]:
         lines.append(say("tested.reasons", lang, reasons=shares))
     if run.smoke_test:
         lines.append(say("judges.smoke_test", lang))
-    return [*lines, *_worst(run, metric)]
+    return [*lines, *_worst(run, metric), *_folder(run)]
+
+
+def _folder(run: Run) -> list[str]:
+    """Where the run can be looked at after the test."""
+    return [say("tested.folder", screen_language(), path=run.path)] if run.path else []
 
 
 def _worst(run: Run, metric: str) -> list[str]:
@@ -118,6 +129,7 @@ def _line(claim: Mapping[str, Any]) -> str:
 def _summary_of(run: Run, metric: str) -> MetricSummary:
     from ragstone.errors import ConfigError
 
+    __tracebackhide__ = True
     metric, known = metric_named(metric), {m.metric: m for m in run.summary(worst=0).metrics}
     if metric not in known:
         lang, near = screen_language(), get_close_matches(metric, known, n=1, cutoff=0.5)
