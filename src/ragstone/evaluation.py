@@ -14,7 +14,7 @@ from ragstone.cache import cache_folder, open_cache
 from ragstone.cached import CachedEmbedder, CachedReplies, takes_part
 from ragstone.config import Config
 from ragstone.embed.base import Embedder
-from ragstone.errors import ConfigError, RagstoneError, StoppedError
+from ragstone.errors import ConfigError, RagstoneError, ScriptError, StoppedError
 from ragstone.folder import set_aside
 from ragstone.judge.base import Identity, Judge
 from ragstone.lost import Lost
@@ -149,9 +149,11 @@ async def evaluate_source(
             async with _within(config.deadline, cells, on_progress) as told:
                 await driver.run(due, workers=SAMPLES_PER_REQUEST * config.concurrency, total=cells, on_progress=told)
             finish(complete=True)
-        except BaseException:
+        except BaseException as ended:
             with suppress(RagstoneError):  # what ended the run is told, not what follows from it (a folder that is gone)
                 finish(complete=False)
+            if isinstance(ended, ScriptError) and not any(isinstance(backend, Sender) for backend in (judge, embedder)):
+                session.withdraw()  # nobody was asked, so nothing is lost
             raise
         if driver.unpaid and budget is not None and budget.refused_by:
             raise budget.stopped(driver.unpaid, source.count * len(metrics) * session.repeats)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Protocol
 
 import orjson
@@ -82,8 +83,9 @@ class Session:
         """
         self.folder, self.repeats, self.notices = folder, repeats, list[str]()
         self._retry_failed, self._limited = retry_failed, limited
+        self._withdrawn = False
         check_folder(folder)
-        existed = folder.exists()
+        existed = self._existed = folder.exists()
         create(folder)
         self._lock = FolderLock(folder)
         try:
@@ -236,10 +238,16 @@ class Session:
         self.manifest = manifests.finished(self.manifest, setup, complete=complete, counts=counts, tokens=tokens, wall_s=wall)
         write_manifest(self.folder, self.manifest)
 
+    def withdraw(self) -> None:
+        """Leave nothing behind at the close, unless the folder was there before: what ends as a mistake must not look like a run."""
+        self._withdrawn = not self._existed
+
     def close(self) -> None:
         """Let go of the folder."""
         self._replies.close()
         self._lock.release()
+        if self._withdrawn:
+            rmtree(self.folder, ignore_errors=True)
 
 
 def work(session: Due, metrics: Sequence[Metric], case_of: Any) -> Iterator[Work]:

@@ -156,6 +156,28 @@ def test_what_is_wrong_is_told_before_anything_is_written(args, said, capsys):
     assert files() == before
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_table_that_lacks_a_text_leaves_no_run(lang, capsys):
+    """The first sample is answered, the second is not in the table: half a run must not look like one."""
+    lacking = {"question": "q", "answer": "Nobody wrote this down.", "contexts": ["c"]}
+    Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]) + "\n" + json.dumps(lacking) + "\n", encoding="utf-8")
+    before = files()
+    assert run(["evaluate", "samples.jsonl", "--out", "run", *SCRIPTED, "--concurrency", "1"], lang, {}) == 2
+    assert "Nobody wrote this down." in capsys.readouterr().err
+    assert files() == before
+
+
+def test_a_run_that_stood_before_a_mistake_stands_after_it(capsys):
+    Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]) + "\n", encoding="utf-8")
+    assert run(["evaluate", "samples.jsonl", "--out", "run", *SCRIPTED], "en", {}) == 0
+    scores = Path("run/scores.jsonl").read_bytes()
+    lacking = {"question": "q", "answer": "Nobody wrote this down.", "contexts": ["c"]}
+    Path("samples.jsonl").write_text(json.dumps(SAMPLES[0]) + "\n" + json.dumps(lacking) + "\n", encoding="utf-8")
+    assert run(["evaluate", "samples.jsonl", "--out", "run", *SCRIPTED], "en", {}) == 2
+    assert Path("run/scores.jsonl").read_bytes() == scores
+    assert "Nobody" in capsys.readouterr().err
+
+
 def test_all_wrong_settings_are_told_at_once(capsys):
     run(["evaluate", "samples.jsonl", "--out", "run", "--repeat", "x", "--retries", "-1", "--preset", "ful"], "zh", {"RAGSTONE_LANG": "zh"})
     assert len(capsys.readouterr().err.splitlines()) == 3
