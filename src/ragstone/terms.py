@@ -38,9 +38,13 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
         raise ConfigError(say("show.ci_needs_cluster", lang))
     if not is_number(confidence) or not 0 < confidence < 1:
         raise ConfigError(say("show.confidence_invalid", lang, value=confidence))
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
+    if not _is_whole(seed) or not 0 <= seed <= MOST_SEED:
         raise ConfigError(say("show.seed_invalid", lang, value=seed))
     return Terms(ci=method, confidence=confidence, levels=levels, seed=int(seed))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
