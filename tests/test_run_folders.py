@@ -84,3 +84,14 @@ def test_a_run_and_nothing_are_refused(tmp_path):
         runs_in(tmp_path / "nowhere")
     with pytest.raises(RunFolderError):
         runs_in(run / "scores.jsonl")
+
+
+def test_a_link_to_a_run_beside_it_is_no_second_run(tmp_path):
+    write_history_run(tmp_path / "runs" / "one", ROWS)
+    write_history_run(tmp_path / "other" / "two", ROWS, day=2)
+    (tmp_path / "runs" / "latest").symlink_to("one")
+    (tmp_path / "runs" / "loop").symlink_to("loop")
+    (tmp_path / "runs" / "two").symlink_to(tmp_path / "other" / "two")
+    found, bad = runs_in(tmp_path / "runs")
+    assert [run.path.name for run in found] == ["one", "two"]
+    assert bad == []

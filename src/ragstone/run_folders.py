@@ -36,7 +36,7 @@ def runs_in(folder: str | Path) -> tuple[list[DatedRun], list[tuple[Path, str]]]
     """Return the runs right below a folder, oldest first, and (path, problem) of each that cannot be read.
 
     A folder without `scores.jsonl` and `manifest.json` is no run and passed over; a manifest that cannot be read makes a run
-    unreadable, since nobody knows then what it measured.
+    unreadable, since nobody knows then what it measured; a link to a run beside it (`latest`) is no second run.
 
     Raises:
         RunFolderError: there is no such folder, or it is a run itself.
@@ -51,11 +51,16 @@ def runs_in(folder: str | Path) -> tuple[list[DatedRun], list[tuple[Path, str]]]
     bad: list[tuple[Path, str]] = []
     for path in sorted(parent.iterdir(), key=lambda path: _natural(path.name)):
         try:
-            if path.is_dir() and any((path / name).is_file() for name in (SCORES, MANIFEST)):
+            if path.is_dir() and any((path / name).is_file() for name in (SCORES, MANIFEST)) and not _beside(path):
                 found.append(_dated(path))
         except (RunFolderError, OSError) as problem:
             bad.append((path, str(problem)))
     return sorted(found, key=lambda dated: dated.at), bad
+
+
+def _beside(path: Path) -> bool:
+    """True for a second name of a run of the same folder: it would be counted twice."""
+    return path.is_symlink() and path.resolve().parent == path.parent.resolve()
 
 
 def _dated(path: Path) -> DatedRun:
