@@ -43,10 +43,6 @@ def terms_of(ci: str | None = None, cluster: str | None = None, confidence: floa
     return Terms(ci=method, confidence=confidence, levels=levels, seed=int(seed))
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def least_coverage(said: float | None, manifest: Mapping[str, Any]) -> float:
     """Return the share of cells that must be ok: what somebody says, else what the manifest holds, else 0.95.
 
@@ -66,6 +62,11 @@ def _is_share(value: object) -> TypeGuard[float]:
 def is_number(value: object) -> TypeGuard[float]:
     """True for what can be held against a limit: True and "0.5" are no numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    """True for numbers of numpy too."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_cluster(facts: SampleFacts) -> None:

@@ -194,3 +194,12 @@ def test_any_two_runs_can_be_written_and_shown(base, new, options):
 def test_a_base_that_was_made_later_is_told(base, new, told):
     found = compared(rows([0.5] * 8), rows([0.6] * 8), base_manifest={"created_at": base}, new_manifest={"created_at": new})
     assert ("base_is_newer" in [warning["code"] for warning in found.to_dict("zh")["warnings"]]) is told
+
+
+def test_numbers_of_numpy_are_numbers():
+    import numpy as np
+
+    run = ragstone.Run.from_scores([{"sample_id": f"q{i}", "metric": "m", "value": i / 10, "status": "ok"} for i in range(10)])
+    found = ragstone.compare(run, run, seed=np.int64(3), alpha=np.float64(0.1), margin=np.float64(0.2))
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert found.to_dict() == ragstone.compare(run, run, seed=3, alpha=0.1, margin=0.2).to_dict()
