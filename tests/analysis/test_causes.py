@@ -314,3 +314,23 @@ def test_one_lost_claim_is_named_once(rows):
     found = causes_of(evidence("s", rows))
     assert len({c.claim for c in found.claims}) == len(found.claims)
     assert UNSURE not in {c.cause for c in found.claims}
+
+
+@pytest.mark.parametrize("failed", [0, 1, 3])
+def test_a_refusal_is_one_whatever_repeats_have_failed(failed):
+    flagged = row("faithfulness", line("a1", "-"), flags=["refusal"])
+    lost = [lost_cell("faithfulness") | {"repeat": i} for i in range(1, failed + 1)]
+    (claim,) = causes_of(evidence("s", [flagged, *lost], about({"expected_behavior": "answer"}))).claims
+    assert claim.cause == "refused"
+
+
+def test_a_lost_claim_goes_by_its_id_in_the_metric_that_lost_it():
+    recall = row("context_recall", line("r1", "+", "c1", text="two days", key="k2"), line("r2", "+", "c1", text="one day", key="k1"))
+    correct = row(
+        "answer_correctness",
+        line("a1", "+", "r1", text="one day"),
+        line("r1", "=", text="one day", key="k1"),
+        line("r2", "0", text="two days", key="k2"),
+    )
+    (claim,) = causes_of(evidence("s", [recall, correct])).claims
+    assert (claim.claim, claim.text, claim.evidence) == ("r2", "two days", ("c1",))

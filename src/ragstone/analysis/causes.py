@@ -116,7 +116,8 @@ def causes_of(found: Evidence) -> SampleCauses:
     claims = []
     for claim, cause in _named(found, ungrounded | unmatched):
         points = Points(shares[0] if claim.id in ungrounded else 0.0, shares[1] if claim.id in unmatched else 0.0)
-        claims.append(LostClaim(cause, claim.id, claim.text, claim.chunks, _expected(found) if cause == "refused" else None, points))
+        name = claim.told if claim.id in unmatched else claim.id
+        claims.append(LostClaim(cause, name, claim.text, claim.chunks, _expected(found) if cause == "refused" else None, points))
     return SampleCauses(lost, tuple(claims))
 
 

@@ -37,6 +37,8 @@ class Claim:
     id: str
     """a1… or r1…, unique in its sample."""
     text: str
+    told: str = ""
+    """Its id in answer_correctness, where that is another: of several references recall and correctness may take unlike ones."""
     key: str | None = None
     """Stable id of a reference claim across runs."""
     behaviour: bool = False
@@ -116,6 +118,7 @@ class _Gathered:
     folded: str
     key: str | None
     behaviour: bool
+    told: str = ""
     grounding: list[_Vote] = field(default_factory=list)
     matching: list[_Vote] = field(default_factory=list)
 
@@ -126,6 +129,7 @@ class _Gathered:
         return Claim(
             id=self.id,
             text=self.text,
+            told=self.told or self.id,
             key=self.key,
             behaviour=self.behaviour,
             grounding=grounding,
@@ -162,7 +166,8 @@ class Gathering:
         """Take in a row that matches the claims of both sides."""
         placed = list(self._placed(row, "answer_claim"))
         names = {id: found.id for found, _, _, id in placed}
-        for found, line, kind, _ in placed:
+        for found, line, kind, id in placed:
+            found.told = found.told or id
             words = CHECKED if kind == "answer_claim" else COVERAGE
             named = tuple(names[str(name)] for name in listed(line.get("evidence")) if str(name) in names)
             found.matching.append(_Vote(_word(line, words), named, _confidence(line)))

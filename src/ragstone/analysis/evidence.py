@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from ragstone.analysis.cells import FAILED
 from ragstone.analysis.claims import Claim, Gathering, lines_of, listed, majority, same_text
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import expected_behavior
@@ -244,7 +245,8 @@ def _keywords(rows: Sequence[Row]) -> Iterator[Keyword]:
 
 
 def _flags(cells: Mapping[str, list[Row]]) -> Iterator[str]:
-    for rows in cells.values():
+    for every in cells.values():
+        rows = [row for row in every if row.get("status") != FAILED] or every  # a repeat that failed has seen no answer to flag
         held = [flags if isinstance(flags := _detail(row).get("flags"), list | tuple) else () for row in rows]
         for flag, count in Counter(str(flag) for flags in held for flag in set(map(str, flags))).items():
             if 3 * count >= 2 * len(rows):
