@@ -166,6 +166,8 @@ def _cause(found: Diagnosed, rank: int, one: CauseSum, lang: Language) -> Iterat
 def _example(example: Example, lang: Language) -> str:
     claim = example.claim
     values = {"sample": example.sample_id, "claim": claim.claim, "text": short(claim.text) or say("diagnose.no_text", lang)}
+    if example.chunk is None and claim.evidence:
+        return say("diagnose.example_chunks", lang, **values, chunks=say("diagnose.comma", lang).join(claim.evidence))
     if example.chunk is None:
         return say("diagnose.example", lang, **values)
     chunk, text = example.chunk

@@ -20,6 +20,8 @@ FINEST = 9
 """Decimals beyond which two scores are the same."""
 MANY = 1_000_000
 """More questions than anybody has."""
+EVENLY = {"better": "better_evenly", "worse": "worse_evenly", "identical": "identical_evenly"}
+"""Where the interval has no width: "between 0.100 and 0.100" would promise what nobody knows."""
 ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
 
 
@@ -67,8 +69,8 @@ def _kind(found: Contrast) -> str:
         return "one_cluster"
     if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
         return "leaning"
-    if found.verdict in ("identical", "better", "worse") and found.sd == 0 and ci is not None and ci.low == ci.high:
-        return f"{found.verdict}_evenly"  # "between 0.100 and 0.100" would promise what nobody knows
+    if found.verdict in EVENLY and found.sd == 0 and ci is not None and ci.low == ci.high:
+        return EVENLY[found.verdict]
     return str(found.verdict)
 
 
