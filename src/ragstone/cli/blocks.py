@@ -45,4 +45,4 @@ def _table(block: Table) -> Iterator[str]:
     for row in rows[1:]:  # too wide for the screen: a row a paragraph
         yield from folded(row[0], COLUMNS)
         for name, cell in zip(head[1:], row[1:], strict=True):
-            yield from folded(cell, COLUMNS, f"  {name}: ")
+            yield from folded(cell, COLUMNS, f"  {name}" + (": " if width(name) == len(name) else "："))
