@@ -3,35 +3,33 @@
 A gap is thought of as the runs at hand would show it: as large a share of the samples changes, by amounts like those
 seen, and so many of the changes go the better way that the mean moves by the gap. Only where all of them going that way
 would not suffice, more samples change; and where all samples changing would not, they change by more.
+
+Only what changes is drawn. How often the test then finds the gap is worked out for each draw, so that no sample size is
+asked for because its draws happened to be lucky.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 from ragstone.analysis.planning import detectable
 
-if TYPE_CHECKING:
-    import numpy as np
-
-DRAWS = 1000
-"""Simulated comparisons behind one number; the power is known to about 1.3 points."""
-FLIPS = 399
-"""Sign patterns of a simulated test, more where alpha is small."""
-MOST_FLIPS = 4999
+DRAWS = 400
+"""Simulated comparisons behind one number; the power is known to about half a point."""
 FEW = 40
-"""With more changed samples than this the null distribution of the mean is taken as normal."""
-LEVELS = 6
-"""Sizes of change that are told apart."""
+"""With more changed samples than this the sum of the changes is taken as normal, on its steps."""
+FINEST = 16
+"""Steps into which the largest change is cut; changes in thirds, halves and quarters fall on them, others are rounded."""
 LEAST_N, MOST_N = 6, 10**9
 """No sign pattern of five pairs reaches p <= 0.05; above a billion nobody asks."""
 SMALLEST = 1e-9
 """A difference below this is none."""
-CLOSE = 1.01
-"""A sample size or gap is searched to 1 %."""
+CLOSE = 1.005
+"""A sample size or gap is searched to half a percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Simulation:
     name: Literal["simulation"] = "simulation"
 
     def needed(self, gap: float, shrunk: float = 1.0) -> int | None:
-        """Return the pairs that show a gap, within 1 %, times `shrunk`; None above a billion."""
+        """Return the pairs that show a gap, within half a percent, times `shrunk`; None above a billion."""
         low, high = LEAST_N, LEAST_N
         while self.found(high, gap) < self.power:
             low, high = high, 2 * high
@@ -57,69 +55,138 @@ class Simulation:
         return max(1, math.ceil(high * shrunk - 1e-9))
 
     def detectable(self, n: int) -> float | None:
-        """Return the gap that n pairs show, within 1 %; None where even a gap of 1 is not found."""
-        if n < LEAST_N or self.found(n, 1.0) < self.power:
+        """Return the gap that n pairs show, within half a percent; None where even a gap of 1 is not found."""
+        found = self._at(n)
+        if n < LEAST_N or found(1.0) < self.power:
             return None
         low = high = min(1.0, detectable(self._sd(), n, self.alpha, self.power))
-        while high < 1 and self.found(n, high) < self.power:
+        while high < 1 and found(high) < self.power:
             low, high = high, min(1.0, 1.25 * high)
-        while low > SMALLEST and self.found(n, low) >= self.power:
+        while low > SMALLEST and found(low) >= self.power:
             low, high = low / 1.25, low
         while high > low * CLOSE:
             middle = math.sqrt(low * high)
-            low, high = (low, middle) if self.found(n, middle) >= self.power else (middle, high)
+            low, high = (low, middle) if found(middle) >= self.power else (middle, high)
         return high
 
     def found(self, n: int, gap: float) -> float:
-        """Return how often n pairs show a gap: the share of simulated comparisons with p <= alpha and a mean above 0."""
-        import numpy as np
+        """Return how often n pairs show a gap: the share of comparisons with p <= alpha and a mean above 0."""
+        return self._at(n)(gap)
 
-        draw = np.random.default_rng([self.seed, n])  # the same for every gap: then more gap is more power
-        sizes, shares = _levels(self.differences)
-        better, worse, sizes = _moved(sizes, shares, gap)
-        chances = np.concatenate([better, worse, [max(0.0, 1 - better.sum() - worse.sum())]])
-        counts = draw.multinomial(n, chances / chances.sum(), size=DRAWS)
-        plus, minus = counts[:, : len(sizes)], counts[:, len(sizes) : 2 * len(sizes)]
-        sums, changed = (plus - minus) @ sizes, plus + minus
-        few = changed.sum(axis=1) <= FEW
-        hits = int(self._normal(sums[~few], changed[~few], sizes).sum()) + int(self._flipped(sums[few], changed[few], sizes, draw).sum())
-        return hits / DRAWS
+    def _at(self, n: int) -> Callable[[float], float]:
+        """Return the power of n pairs as a function of the gap; where a gap needs no more changes, all use the same draws."""
+        grid = _grid(tuple(self.differences))
+        reach = float(grid.shares @ grid.steps) * grid.step
+        usual: list[_Drawn] = []
+
+        def found(gap: float) -> float:
+            if gap > reach:
+                return _drawn(grid, min(1.0, gap / reach * grid.changed), n, self.alpha, self.seed).power(1.0)
+            usual[:] = usual or [_drawn(grid, grid.changed, n, self.alpha, self.seed)]
+            return usual[0].power(gap / reach)
+
+        return found
 
     def _sd(self) -> float:
         return math.sqrt(math.fsum(d * d for d in self.differences) / len(self.differences))
 
-    def _normal(self, sums: Any, changed: Any, sizes: Any) -> Any:
-        from statistics import NormalDist
 
-        return sums >= NormalDist().inv_cdf(1 - self.alpha / 2) * (changed @ sizes**2) ** 0.5
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The sizes of change as whole numbers of steps."""
 
-    def _flipped(self, sums: Any, changed: Any, sizes: Any, draw: np.random.Generator) -> Any:
-        """Flip each comparison's changes at random; the same sign patterns serve all of them, as one product of matrices."""
-        import numpy as np
+    steps: Any
+    shares: Any
+    """Share of all samples that changed by so many steps."""
+    step: float
+    exact: bool
+    """True if the sizes are multiples of a step, so that the sum of the changes moves in steps too."""
 
-        flips = min(MOST_FLIPS, max(FLIPS, math.ceil(20 / self.alpha) - 1))
-        level = (np.arange(FEW)[None, :, None] >= changed.cumsum(axis=1)[:, None, :]).sum(axis=2)
-        flipped = draw.choice([-1.0, 1.0], size=(flips, FEW)) @ np.append(sizes, 0.0)[level].T
-        as_far = (abs(flipped) >= abs(sums) - 1e-9).sum(axis=0)
-        return (sums > 0) & ((as_far + 1) / (flips + 1) <= self.alpha)
+    @property
+    def changed(self) -> float:
+        return float(self.shares.sum())
 
 
-def _levels(differences: Sequence[float]) -> tuple[Any, Any]:
-    """Return a few sizes of change, and the share of all samples that changed by each."""
+@lru_cache(maxsize=8)
+def _grid(differences: tuple[float, ...]) -> _Grid:
     import numpy as np
 
-    sizes = np.sort(np.abs(np.asarray([d for d in differences if abs(d) > SMALLEST], dtype=float)))
-    values = np.unique(sizes)
-    groups = [sizes[sizes == v] for v in values] if len(values) <= LEVELS else np.array_split(sizes, LEVELS)
-    held = [group for group in groups if len(group)]
-    return np.array([group.mean() for group in held]), np.array([len(group) for group in held]) / len(differences)
+    sizes = np.abs(np.asarray([d for d in differences if abs(d) > SMALLEST], dtype=float))
+    parts = sizes / sizes.max()
+    count = next((k for k in range(1, FINEST + 1) if np.all(np.abs(parts * k - np.round(parts * k)) < 1e-6)), None)
+    steps, times = np.unique(np.maximum(1, np.round(parts * (count or FINEST))), return_counts=True)
+    # rounded sizes scatter as much as the true ones
+    step = math.sqrt(float(sizes @ sizes) / float(times @ steps**2))
+    return _Grid(steps, times / len(differences), step, count is not None)
 
 
-def _moved(sizes: Any, shares: Any, gap: float) -> tuple[Any, Any, Any]:
-    """Return the chances of each change for the better and for the worse that move the mean by `gap`, and the sizes."""
-    reach = float(shares @ sizes)
-    if gap <= reach:
-        return shares * (1 + gap / reach) / 2, shares * (1 - gap / reach) / 2, sizes
-    all_changed = shares / shares.sum()
-    mean = float(all_changed @ sizes)
-    return all_changed * min(1.0, gap / mean), 0 * shares, sizes * max(1.0, gap / mean)
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Comparisons of which it is drawn how many samples change by how much; the signs are left open.
+
+    `few` and `many` hold how often each size occurs, one row a comparison; `fails` and `least` tell where the test says p <= alpha:
+    up to so many steps for the worse, or from so many steps in sum.
+    """
+
+    grid: _Grid
+    few: Any
+    many: Any
+    fails: Any
+    least: Any
+
+    def power(self, tilt: float) -> float:
+        """Return the chance that the test finds a gain if each change is one with chance (1 + tilt) / 2."""
+        import numpy as np
+
+        chances = 0.0
+        if tilt >= 1:
+            chances += float((self.fails >= 0).sum())
+        elif len(self.few):
+            worse = _worse(self.few, self.grid.steps, (1 - tilt) / 2)
+            reached = worse[np.arange(len(worse)), np.maximum(self.fails, 0)]
+            chances += float(reached[self.fails >= 0].sum())
+        if len(self.many):
+            scatter = np.sqrt(self.many @ self.grid.steps**2 * max(1 - tilt**2, 1e-12))
+            away = (tilt * (self.many @ self.grid.steps) - self.least) / scatter
+            chances += math.fsum(math.erfc(-x / math.sqrt(2)) / 2 for x in away.tolist())
+        return chances / (len(self.few) + len(self.many))
+
+
+def _drawn(grid: _Grid, changed: float, n: int, alpha: float, seed: int) -> _Drawn:
+    import numpy as np
+
+    chances = np.append(grid.shares * (changed / grid.changed), max(0.0, 1 - changed))
+    drawn = np.random.default_rng([seed, n]).multinomial(n, chances / chances.sum(), size=DRAWS)
+    counts = drawn[:, :-1].astype(float)
+    scarce = counts.sum(axis=1) <= FEW
+    few, many = counts[scarce], counts[~scarce]
+    fails = (_worse(few, grid.steps, 0.5) <= alpha / 2 * (1 + 1e-9)).sum(axis=1) - 1 if len(few) else np.zeros(0)
+    return _Drawn(grid, few, many, fails, _least(many, grid, alpha))
+
+
+def _worse(counts: Any, steps: Any, chance: float) -> Any:
+    """Return, for 0, 1, ... steps, the chance that changes for the worse add up to so many or fewer.
+
+    Each change is one for the worse with the same chance. The distribution of the sum is the product of those of the
+    single changes in the frequency domain.
+    """
+    import numpy as np
+
+    length = 1 << int((counts @ steps).max()).bit_length()
+    turns = np.exp(-2j * np.pi / length * np.outer(steps, np.arange(length // 2 + 1)))
+    single = (1 - chance) + chance * turns
+    logs = np.log(np.where(abs(single) < 1e-100, 1e-100, single))
+    return np.fft.irfft(np.exp(counts @ logs), length, axis=1).cumsum(axis=1)
+
+
+def _least(counts: Any, grid: _Grid, alpha: float) -> Any:
+    """Return the sum from which on the test says p <= alpha, in steps; on steps it lies half way to the sum below."""
+    from statistics import NormalDist
+
+    import numpy as np
+
+    far = NormalDist().inv_cdf(1 - alpha / 2) * np.sqrt(counts @ grid.steps**2)
+    if not grid.exact:
+        return far
+    total = counts @ grid.steps  # sums lie two steps apart: one change of sign moves them by twice its size
+    return total - 2 * np.floor((total - far - 1) / 2) - 1
