@@ -130,7 +130,7 @@ def _claims(kind: str, changes: Sequence[ClaimChange], lang: Language, most: int
     yield Heading(say(f"compare.claims_{kind}", lang, count=len(changes)))
     items = [_claim(change, lang) for change in changes[:most]]
     if len(changes) > most:
-        items.append(say("compare.more", lang, count=len(changes) - most))
+        items.append(say("compare.more_claims", lang, count=len(changes) - most))
     yield Items(tuple(items))
 
 

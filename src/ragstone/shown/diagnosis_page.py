@@ -26,6 +26,8 @@ READ = 5
 """So many readings of the numbers are told."""
 NAMED = 5
 """So many sample ids are named in a sentence."""
+FIRST = "fewer_contexts"
+"""A note that may explain the causes away stands before them."""
 SHORT = 100
 """Sample text in a sentence is cut to so many characters."""
 
@@ -107,6 +109,7 @@ def _head(found: Diagnosed, lang: Language) -> Iterator[Block]:
         named += ["…"] if len(found.skipped) > NAMED else []
         yield Text(say("diagnose.skipped", lang, count=len(found.skipped), ids=say("diagnose.comma", lang).join(named)), warning=True)
     yield from (Text(notice_text(notice, lang), warning=True) for notice in found.notices)
+    yield from (Text(_note_item(note, lang), warning=True) for note in found.notes if note.code == FIRST)
 
 
 def _lead(found: Diagnosed, lang: Language) -> str:
@@ -205,9 +208,9 @@ def _slices(found: Diagnosed, lang: Language) -> Iterator[Block]:
 
 
 def _notes(found: Diagnosed, lang: Language) -> Iterator[Block]:
-    if found.notes:
+    if notes := [note for note in found.notes if note.code != FIRST]:
         yield Heading(say("diagnose.notes_title", lang))
-        yield Items(tuple(_note_item(note, lang) for note in found.notes))
+        yield Items(tuple(_note_item(note, lang) for note in notes))
 
 
 def _note_item(note: Note, lang: Language) -> str:
