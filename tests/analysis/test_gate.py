@@ -14,12 +14,14 @@ from ragstone.analysis.gate import (
     mean_outcome,
     new_claims,
     questions_outcome,
+    unchecked,
     unpaired,
 )
 from ragstone.analysis.intervals import Interval
 from ragstone.analysis.pairs import Pairs
 
 MEAN, DROP, COVERAGE = Limit("min_mean", "m", 0.8), Limit("max_drop", "m", 0.02), Limit("min_coverage", "m", 0.95, required=False)
+MADE_UP = Limit("no_new_made_up", None, 0.0, required=False)
 
 
 def ci(low, high):
@@ -69,18 +71,36 @@ def test_coverage(n, failed, status, share):
 
 
 @pytest.mark.parametrize(
-    ("status", "required", "on_doubt", "breaks"),
+    ("status", "lacking", "required", "on_doubt", "breaks"),
     [
-        ("pass", True, "fail", False),
-        ("fail", False, "pass", True),
-        ("flaky", True, "pass", False),
-        ("flaky", True, "fail", True),
-        ("skipped", True, "pass", True),
-        ("skipped", False, "fail", False),
+        ("pass", None, True, "fail", False),
+        ("fail", None, False, "pass", True),
+        ("flaky", None, True, "pass", False),
+        ("flaky", None, True, "fail", True),
+        ("skipped", "run", True, "pass", True),
+        ("skipped", "run", False, "fail", False),
+        ("skipped", "base", True, "fail", False),
+        ("skipped", "pairs", True, "fail", False),
     ],
 )
-def test_what_makes_a_gate_fail(status, required, on_doubt, breaks):
-    assert Outcome(Limit("min_mean", "m", 0.8, required=required), status).breaks(on_doubt) is breaks
+def test_what_makes_a_gate_fail(status, lacking, required, on_doubt, breaks):
+    assert Outcome(Limit("min_mean", "m", 0.8, required=required), status, lacking=lacking).breaks(on_doubt) is breaks
+
+
+@pytest.mark.parametrize(
+    ("rule", "lacking", "told"),
+    [
+        (DROP, "run", False),
+        (DROP, "base", True),
+        (DROP, "pairs", True),
+        (COVERAGE, "run", False),
+        (MADE_UP, "run", True),
+        (MADE_UP, "base", True),
+    ],
+)
+def test_a_comparison_that_could_not_be_made_is_told(rule, lacking, told):
+    outcomes = [Outcome(rule, "skipped", lacking=lacking), Outcome(rule, "pass", 1.0)]
+    assert [dict(notice.values) for notice in unchecked(outcomes)] == ([{"rule": rule, "lacking": lacking}] if told else [])
 
 
 def test_a_made_up_claim_is_new_if_its_sample_did_not_have_it():
@@ -88,7 +108,7 @@ def test_a_made_up_claim_is_new_if_its_sample_did_not_have_it():
     new = {"a": [("a1", "Old", "old"), ("a2", "7 days", "7 days")], "b": [("a1", "Old", "old")], "c": [("a1", "x", "x")]}
     found = new_claims(base, new)
     assert [(c.sample_id, c.claim, c.text) for c in found] == [("a", "a2", "7 days"), ("b", "a1", "Old"), ("c", "a1", "x")]
-    rule = Limit("no_new_made_up", None, 0.0)
+    rule = MADE_UP
     assert (made_up_outcome(rule, found).status, made_up_outcome(rule, found).observed) == ("fail", 3.0)
     assert made_up_outcome(rule, []).status == "pass"
 

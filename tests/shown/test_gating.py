@@ -147,13 +147,69 @@ def test_new_made_up_claims(text, rule, status):
     assert result.passed == (status == "pass")
 
 
+def test_a_claim_the_baseline_had_as_right_without_a_source_is_not_new():
+    """A run without answer_correctness cannot tell it from a made-up one."""
+    text = "The leave is 7 days."
+    wide = Run.from_scores([*claims(text).rows_of("s"), corrected(text)])
+    assert list(ragstone.diagnose(wide).claims_of("ungrounded_correct")) == ["s"]
+    assert gate(claims(text), wide, {"no_new_made_up": "any"}).passed
+    assert not gate(claims(text, "And 8."), wide, {"no_new_made_up": "any"}).passed
+
+
+def corrected(text):
+    line = {"kind": "answer_claim", "id": "a1", "text": text, "verdict": "supported", "evidence": [], "reason": None}
+    return {"sample_id": "s", "metric": "answer_correctness", "value": 1.0, "status": "ok", "verdicts": [line]}
+
+
+def test_a_run_against_itself_is_told(tmp_path):
+    lines = "".join(json.dumps(row) + "\n" for row in rows_of(A))
+    (tmp_path / "scores.jsonl").write_text(lines, encoding="utf-8")
+    for rules in (None, {"metrics": {"faithfulness": {"max_drop": 0.0}}}, {"no_new_made_up": True}):
+        result = gate(tmp_path, tmp_path, rules)
+        assert [notice.code for notice in result.warnings].count("same_run") == 1
+        assert all(warning["text"] for lang in ("en", "zh") for warning in result.to_dict(lang)["warnings"])
+
+
 def test_a_claim_the_contexts_carry_is_not_made_up():
     assert gate(claims("It is 7 days.", verdict="supported"), claims("x"), {"no_new_made_up": "any"}).passed
 
 
-def test_without_faithfulness_nobody_can_tell():
+@LANGUAGES
+def test_without_faithfulness_nobody_can_tell(lang):
     result = gate(run(A, "context_recall"), run(A, "context_recall"), {"no_new_made_up": True})
-    assert (only(result, "no_new_made_up").status, result.passed) == ("skipped", False)
+    assert (only(result, "no_new_made_up").status, result.passed) == ("skipped", True)
+    assert "rule_unchecked" in [notice.code for notice in result.warnings]
+    (told,) = [w["text"] for w in result.to_dict(lang)["warnings"] if w["code"] == "rule_unchecked"]
+    assert {"en": "this run has no score of faithfulness", "zh": "本次运行没有忠实度的分数"}[lang] in told
+
+
+@LANGUAGES
+def test_a_metric_the_baseline_does_not_have_yet_is_told_and_passes(lang):
+    """Else a newly added metric would stay red until the baseline is measured again."""
+    new = Run.from_scores([*rows_of(A), *rows_of(A, "context_recall")])
+    result = gate(new, run(A), {"metrics": {"context_recall": {"max_drop": 0.1}}})
+    assert (only(result).status, only(result).lacking, result.passed) == ("skipped", "base", True)
+    (told,) = [w["text"] for w in result.to_dict(lang)["warnings"] if w["code"] == "rule_unchecked"]
+    assert {"en": "no sample of the baseline has a score", "zh": "基准没有任何样本有分数"}[lang] in told
+    assert result.to_markdown(lang).count({"en": "cannot be checked", "zh": "无从检查"}[lang]) == 1
+    gone = gate(run([None] * 40), run(A), {"metrics": {"faithfulness": {"max_drop": 0.1}}, "min_coverage": 0.0})
+    assert (only(gone).lacking, gone.passed) == ("run", False)
+
+
+def test_scores_of_different_samples_are_no_drop():
+    halves = run([0.5] * 20 + [None] * 20), run([None] * 20 + [0.5] * 20)
+    result = gate(*halves, {"metrics": {"faithfulness": {"max_drop": 0.1}}, "min_coverage": 0.5})
+    assert (only(result).status, only(result).lacking, result.passed) == ("skipped", "pairs", True)
+
+
+@LANGUAGES
+def test_a_slice_no_sample_is_in_names_those_there_are(lang):
+    rule = {"by": "category", "value": "leaf", "metric": "faithfulness"}
+    for limit, base in (({"min_mean": 0.1}, None), ({"max_drop": 0.1}, run(A))):
+        result = gate(run(A), base, {"slices": [{**rule, **limit}]})
+        text = result.to_dict(lang)["rules"][-1]["text"]
+        assert not result.passed
+        assert [word for word in ("leaf", "pay", "leave", "faithfulness" if lang == "en" else "忠实度") if word not in text] == []
 
 
 # ------------------------------------------------------------------ what is refused

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Kind = Literal["min_coverage", "min_mean", "max_drop", "no_new_made_up"]
 Status = Literal["pass", "fail", "flaky", "skipped"]
 Doubt = Literal["pass", "fail"]
+Lacking = Literal["run", "base", "pairs"]
 
 ROUNDING = 1e-9
 """A number this close to its limit keeps it: 2.4 / 3 is 0.8."""
@@ -32,7 +33,7 @@ class Limit:
     slice: tuple[str, Any] | None = None
     """(key, value) of the samples it is for; None = all."""
     required: bool = True
-    """True if the gate fails where there is nothing to measure the rule by."""
+    """True if the gate fails where the run holds nothing to measure the rule by: somebody named the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +61,27 @@ class Outcome:
     n: int = 0
     """Samples, or pairs, the observed number comes from."""
     claims: tuple[Invented, ...] = ()
+    lacking: Lacking | None = None
+    """Of a skipped rule: who has no ok cell in its samples, the run, else the baseline, else only no sample has one in both."""
+    values: tuple[Any, ...] = ()
+    """Of a rule for a slice that no sample is in: the values there are under its key."""
 
     def breaks(self, on_doubt: Doubt) -> bool:
         """True if the gate fails because of this rule."""
         if self.status == "flaky":
             return on_doubt == "fail"
-        return self.status == "fail" or (self.status == "skipped" and self.rule.required)
+        return self.status == "fail" or (self.status == "skipped" and self.rule.required and self.lacking == "run")
+
+    @property
+    def unchecked(self) -> bool:
+        """True if the comparison with the baseline could not be made, though the run could have been worse: it passes, unproven."""
+        return (self.rule.kind == "no_new_made_up" and self.status == "skipped") or self.lacking in ("base", "pairs")
 
 
 def coverage_outcome(rule: Limit, n: int, failed: int) -> Outcome:
     """Return what becomes of `min_coverage`: n / (n + failed) against the limit; a count has no noise."""
     if not n + failed:
-        return Outcome(rule, "skipped")
+        return Outcome(rule, "skipped", lacking="run")
     share = n / (n + failed)
     return Outcome(rule, "pass" if share >= rule.limit - ROUNDING else "fail", share, n=n + failed)
 
@@ -96,7 +106,7 @@ def new_claims(base: Mapping[str, set[str]], new: Mapping[str, Iterable[tuple[st
     """Return the made-up claims that the same sample of the baseline does not have.
 
     Args:
-        base: sample id -> folded texts of its made-up claims.
+        base: sample id -> folded texts of its claims that the contexts do not carry, made up or right all the same.
         new: sample id -> (claim id, text, folded text) of its made-up claims.
     """
     return [
@@ -105,6 +115,13 @@ def new_claims(base: Mapping[str, set[str]], new: Mapping[str, Iterable[tuple[st
         for claim, text, folded in claims
         if folded not in base.get(sample_id, ())
     ]
+
+
+def unchecked(outcomes: Iterable[Outcome]) -> Iterator[Notice]:
+    """Yield the rules whose comparison could not be made: they pass, and nobody should take that for kept."""
+    for outcome in outcomes:
+        if outcome.unchecked:
+            yield Notice("rule_unchecked", (("rule", outcome.rule), ("lacking", outcome.lacking)))
 
 
 def questions_outcome(pairs: Pairs, least: float) -> Outcome | None:
@@ -131,7 +148,7 @@ def unpaired(compared: ComparedRuns) -> Iterator[Notice]:
 
 def _outcome(rule: Limit, n: int, observed: float | None, ci: Interval | None, least: float) -> Outcome:
     if observed is None or not n:
-        return Outcome(rule, "skipped")
+        return Outcome(rule, "skipped", lacking="run" if rule.kind == "min_mean" else "pairs")
     if observed >= least - ROUNDING:
         return Outcome(rule, "pass", observed, ci, n)
     proven = ci is not None and ci.high < least - ROUNDING

@@ -139,7 +139,7 @@ def compare(
     if base.smoke_test or new.smoke_test:
         notices.insert(0, Notice("smoke_test"))
     facts = (base.facts(), new.facts())
-    if any(old is not None and old == now for old, now in ((facts[0].path, facts[1].path), (facts[0].run_id, facts[1].run_id))):
+    if same_run(*facts):
         notices.append(Notice("same_run"))
     elif _date(facts[0]) > _date(facts[1]) > "":
         notices.append(Notice("base_is_newer", (("base", facts[0].created_at), ("new", facts[1].created_at))))
@@ -156,6 +156,11 @@ def _rules(margin: float | None, alpha: float, ci: str | None, cluster: str | No
         raise ConfigError(say("compare.margin_range", lang, value=margin))
     terms = terms_of(ci, cluster, seed=seed)
     return Rules(float(alpha), None if margin is None else float(margin), terms.ci, terms.seed)
+
+
+def same_run(base: RunFacts, new: RunFacts) -> bool:
+    """True if two names stand for one run: the same folder or the same id."""
+    return any(old is not None and old == now for old, now in ((base.path, new.path), (base.run_id, new.run_id)))
 
 
 def _date(run: RunFacts) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragstone.analysis.gate import Doubt, Limit, Outcome
-from ragstone.figures import NONE, metric_name, number, percent
-from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text, to_html, to_markdown
+from ragstone.analysis.gate import ROUNDING, Doubt, Limit, Outcome
+from ragstone.figures import metric_name, number, percent
+from ragstone.shown.blocks import Block, to_html, to_markdown
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ CLAIMS_SHOWN = 5
 """New made-up claims that a sentence quotes; `to_dict` holds all."""
 IDS_SHOWN = 10
 """Ids that a warning names; `ragstone compare --json` holds all."""
+VALUES_SHOWN = 10
+"""Values of a key that a sentence names."""
 _LONG = 120
 """Characters of a claim that a sentence quotes."""
 
@@ -68,32 +70,37 @@ class GateResult:
             "on_doubt": self.on_doubt,
             "confidence": self.confidence,
             "rules": [_document(outcome, self.sentence(outcome, lang)) for outcome in self.outcomes],
-            "warnings": [{"code": notice.code, "text": _warning(notice, lang)} for notice in self.warnings],
+            "warnings": [{"code": notice.code, "text": gate_warning(notice, lang)} for notice in self.warnings],
         }
 
     def sentence(self, outcome: Outcome, lang: Language) -> str:
         """Return what became of a rule in words."""
         text = _sentence(outcome, lang)
-        if outcome.status == "skipped" and outcome.breaks(self.on_doubt):
-            return text + ("" if lang == "zh" else " ") + say("gate.skipped_fails", lang)
+        if outcome.status in ("flaky", "skipped") and outcome.breaks(self.on_doubt):
+            return text + ("" if lang == "zh" else " ") + say(f"gate.{outcome.status}_fails", lang)
         return text
 
     def blocks(self, lang: Language) -> list[Block]:
         """The page of `ragstone gate`: the verdict, what is not kept in words, every rule in a table."""
-        return list(_page(self, lang))
+        from ragstone.shown.gate_page import gate_blocks
+
+        return list(gate_blocks(self, lang))
 
     def to_markdown(self, lang: Language | None = None) -> str:
         """The page as Markdown, e.g. for a pull request; `lang` unset = the language of the screen."""
         return to_markdown(self.blocks(lang or screen_language()))
 
     def to_junit(self, lang: Language | None = None) -> str:
-        """The result as JUnit XML: a test a rule; `fail` is a failure, `flaky` and `skipped` are skipped tests."""
+        """The result as JUnit XML: a test a rule; `fail` is a failure, `flaky` and `skipped` are skipped tests.
+
+        The texts are in `lang`; the names are not, or the history of a test would break with the language.
+        """
         from ragstone.shown.junit import Case, junit
 
         lang = lang or screen_language()
         endings: dict[str, Literal["failure", "skipped"] | None] = {"pass": None, "fail": "failure"}
         cases = [
-            Case(rule_name(outcome.rule, lang), f"ragstone.gate.{outcome.rule.kind}", endings.get(outcome.status, "skipped"), text)
+            Case(_test_name(outcome.rule), f"ragstone.gate.{outcome.rule.kind}", endings.get(outcome.status, "skipped"), text)
             for outcome in self.outcomes
             if (text := self.sentence(outcome, lang))
         ]
@@ -112,6 +119,14 @@ def rule_name(rule: Limit, lang: Language) -> str:
     if rule.metric is None:
         return say("gate.rule_questions", lang)
     return say(f"gate.rule_{rule.kind}", lang, what=_what(rule, lang))
+
+
+def _test_name(rule: Limit) -> str:
+    """Name a rule in words of files only, the same in every language: `faithfulness[category=leave] min_mean`."""
+    if rule.metric is None:
+        return rule.kind if rule.kind == "no_new_made_up" else f"baseline_questions {rule.kind}"
+    part = "" if rule.slice is None else f"[{rule.slice[0]}={rule.slice[1]}]"
+    return f"{rule.metric}{part} {rule.kind}"
 
 
 def _document(outcome: Outcome, text: str) -> dict[str, Any]:
@@ -144,12 +159,22 @@ def _sentence(outcome: Outcome, lang: Language) -> str:
     if rule.kind == "no_new_made_up":
         return _made_up(outcome, lang)
     if outcome.status == "skipped" or outcome.observed is None:
-        return say(f"gate.{rule.kind}_skipped", lang, what=_what(rule, lang))
+        return _skipped(outcome, lang)
     if rule.kind == "min_coverage":
         kind = "questions" if rule.metric is None else "min_coverage"
         key = f"gate.{kind}_pass" if outcome.status == "pass" else f"gate.{kind}_fail"
         return say(key, lang, what=_what(rule, lang), observed=percent(outcome.observed), limit=percent(rule.limit))
     return _mean(outcome, outcome.observed, lang) if rule.kind == "min_mean" else _drop(outcome, outcome.observed, lang)
+
+
+def _skipped(outcome: Outcome, lang: Language) -> str:
+    rule, what = outcome.rule, _what(outcome.rule, lang)
+    if rule.slice is not None and outcome.values:
+        key, value = rule.slice
+        values = _listed([str(known) for known in outcome.values], lang, VALUES_SHOWN)
+        return say("gate.no_such_value", lang, what=what, key=key, value=value, values=values)
+    lacking = f"_{outcome.lacking}" if rule.kind == "max_drop" and outcome.lacking else ""
+    return say(f"gate.{rule.kind}_skipped{lacking}", lang, what=what)
 
 
 def _mean(outcome: Outcome, mean: float, lang: Language) -> str:
@@ -163,41 +188,48 @@ def _mean(outcome: Outcome, mean: float, lang: Language) -> str:
 def _drop(outcome: Outcome, change: float, lang: Language) -> str:
     what, n, ci = _what(outcome.rule, lang), outcome.n, outcome.ci
     if change >= 0:
-        return say("gate.max_drop_pass_up", lang, what=what, n=n, change=_signed(change))
+        return say("gate.max_drop_pass_up", lang, what=what, n=n, change=signed(change))
     values = {"what": what, "n": n, "drop": number(-change), "limit": number(outcome.rule.limit)}
     if outcome.status == "pass" or ci is None:
         return say("gate.max_drop_pass_down" if outcome.status == "pass" else "gate.max_drop_flaky_unknown", lang, **values)
     if outcome.status == "fail":
         return say("gate.max_drop_fail", lang, **values, least=number(-ci.high))
-    return say("gate.max_drop_flaky", lang, **values, low=_signed(ci.low), high=_signed(ci.high))
+    if ci.high >= -ROUNDING:
+        return say("gate.max_drop_flaky_none", lang, **values, low=signed(ci.low), high=signed(ci.high))
+    return say("gate.max_drop_flaky", lang, **values, least=number(-ci.high))
 
 
 def _made_up(outcome: Outcome, lang: Language) -> str:
-    if outcome.status != "fail":
-        return say("gate.no_new_made_up_pass" if outcome.status == "pass" else "gate.no_new_made_up_skipped", lang)
+    if outcome.status == "pass":
+        return say("gate.no_new_made_up_pass", lang)
+    if outcome.status == "skipped":
+        return say(f"gate.no_new_made_up_skipped_{outcome.lacking}", lang)
     shown = [say("gate.claim", lang, sample_id=c.sample_id, text=_cut(c.text)) for c in outcome.claims[:CLAIMS_SHOWN]]
     rest = len(outcome.claims) - len(shown)
     claims = ("；" if lang == "zh" else "; ").join([*shown, *([say("gate.more", lang, count=rest)] if rest else [])])
     return say("gate.no_new_made_up_fail", lang, count=len(outcome.claims), claims=claims)
 
 
-def _warning(notice: Notice, lang: Language) -> str:
+def gate_warning(notice: Notice, lang: Language) -> str:
+    """Return a warning in words."""
     values = dict(notice.values)
     if notice.code == "metric_missing":
         return say("gate.warning_metric_missing", lang, metric=metric_name(values["metric"], lang))
-    if notice.code in ("baseline_unused", "signature_unknown"):
-        return say(f"gate.warning_{notice.code}", lang)
+    if notice.code == "rule_unchecked":
+        return _sentence(Outcome(values["rule"], "skipped", lacking=values["lacking"]), lang).rstrip(".。")
+    if notice.code == "baseline_unused":
+        return say("gate.warning_baseline_unused", lang)
     if notice.code in ("questions_missing", "questions_changed"):
         ids = values["ids"]
-        return say(f"gate.warning_{notice.code}", lang, count=len(ids), total=values["total"], ids=_listed(ids, lang))
+        return say(f"gate.warning_{notice.code}", lang, count=len(ids), total=values["total"], ids=_listed(ids, lang, IDS_SHOWN))
     from ragstone.shown.comparison import warning_text
 
     return warning_text(notice, lang)
 
 
-def _listed(ids: Sequence[str], lang: Language) -> str:
-    rest = len(ids) - IDS_SHOWN
-    shown = [*ids[:IDS_SHOWN], *([say("gate.more_ids", lang, count=rest)] if rest > 0 else [])]
+def _listed(names: Sequence[str], lang: Language, most: int) -> str:
+    rest = len(names) - most
+    shown = [*names[:most], *([say("gate.more_ids", lang, count=rest)] if rest > 0 else [])]
     return ("、" if lang == "zh" else ", ").join(shown)
 
 
@@ -205,56 +237,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
     """A change with its sign; what is not 0 is never shown as 0."""
     if value == 0:
         return "0.000"
     return f"{'+' if value > 0 else '-'}{number(min(1.0, abs(value)))}"
-
-
-# ------------------------------------------------------------------ the page
-def _page(result: GateResult, lang: Language) -> Iterator[Block]:
-    yield Heading(_title(result, lang))
-    if result.run.notice:
-        yield Text(say("judges.smoke_test", lang), warning=True)
-    broken, total = result.broken, len(result.outcomes)
-    if broken:
-        yield Text(say("gate.failed", lang, broken=len(broken), total=total), warning=True)
-    else:
-        kept = sum(outcome.status == "pass" for outcome in result.outcomes)
-        yield Text(say("gate.passed", lang, kept=kept, total=total) if total else say("gate.no_rules", lang))
-    if told := [result.sentence(outcome, lang) for outcome in result.outcomes if outcome.status != "pass"]:
-        yield Items(tuple(told))
-    if flaky := sum(outcome.status == "flaky" for outcome in result.outcomes):
-        yield Text(say("gate.flaky_passes" if result.on_doubt == "pass" else "gate.flaky_fails", lang, count=flaky))
-    if total:
-        yield _table(result, lang)
-    for notice in result.warnings:
-        yield Text(_warning(notice, lang), warning=True)
-    for name in dict.fromkeys(facts.signature for facts in (result.baseline, result.run) if facts and facts.signature):
-        yield Code(str(name))
-
-
-def _title(result: GateResult, lang: Language) -> str:
-    run, base = (facts and (facts.path or facts.run_id) for facts in (result.run, result.baseline))
-    if not run:
-        return say("gate.title", lang)
-    return say("gate.title_both", lang, run=run, base=base) if base else say("gate.title_run", lang, run=run)
-
-
-def _table(result: GateResult, lang: Language) -> Table:
-    head = tuple(say(f"gate.column_{name}", lang) for name in ("rule", "status", "observed", "limit", "interval"))
-    return Table(head, tuple(_row(outcome, lang) for outcome in result.outcomes), "llrrr")
-
-
-def _row(outcome: Outcome, lang: Language) -> tuple[str, ...]:
-    rule, ci, seen = outcome.rule, outcome.ci, outcome.observed
-    show: Callable[[float], str] = {"min_coverage": percent, "min_mean": number, "max_drop": _signed}.get(rule.kind, "{:g}".format)
-    limit = show(-rule.limit if rule.kind == "max_drop" else rule.limit)
-    return (
-        rule_name(rule, lang),
-        say(f"gate.status_{outcome.status}", lang),
-        NONE if seen is None else show(seen),
-        say("gate.at_most" if rule.kind == "no_new_made_up" else "gate.at_least", lang, value=limit),
-        f"{show(ci.low)} … {show(ci.high)}" if ci else NONE,
-    )

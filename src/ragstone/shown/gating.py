@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragstone.analysis.cells import FAILED, Cells, Notice
 from ragstone.analysis.claims import same_text
@@ -20,6 +20,7 @@ from ragstone.analysis.gate import (
     mean_outcome,
     new_claims,
     questions_outcome,
+    unchecked,
     unpaired,
 )
 from ragstone.analysis.intervals import SCORES, interval
@@ -35,6 +36,7 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.analysis.gate import Lacking
     from ragstone.config.model import GateRule, GateSettings
     from ragstone.shown.comparison import Comparison
 
@@ -42,6 +44,8 @@ Slice = tuple[str, Any]
 
 SIGNATURE = frozenset({"judge_differs", "embedder_differs", "prompts_differ", "metric_version_differs", "signature_differs"})
 """Differences between two runs that make their numbers different things."""
+UNCARRIED = ("made_up", "ungrounded_correct")
+"""Causes of a claim that no context carries. Only answer_correctness tells them apart: a run without it calls both made up."""
 
 
 def gate(
@@ -85,7 +89,7 @@ def gate(
     if measured.compared is not None:  # the comparison knows whether questions or only fingerprints differ
         warnings = [notice for notice in warnings if notice.code != "gold_differs"]
     if base is not None:
-        warnings += _of_the_baseline(limits, measured, rules is None)
+        warnings += [*_of_the_baseline(limits, measured, rules is None), *unchecked(outcomes)]
     return GateResult(
         run=new.facts(),
         baseline=base.facts() if base else None,
@@ -135,7 +139,7 @@ def _limits(settings: GateSettings, measured: _Measured) -> Iterator[Limit]:
     for part in settings.slices:
         yield from _of_rule(part.metric, part, (part.by, part.value))
     if settings.no_new_made_up:
-        yield Limit("no_new_made_up", None, 0.0)
+        yield Limit("no_new_made_up", None, 0.0, required=False)
 
 
 def _of_rule(metric: str, rule: GateRule, part: Slice | None) -> Iterator[Limit]:
@@ -167,9 +171,11 @@ def _check_names(limits: Iterable[Limit], measured: _Measured) -> None:
 
 # ------------------------------------------------------------------ the baseline
 def _differences(new: Run, base: Run, measured: _Measured, allowed: bool) -> Iterator[Notice]:
-    from ragstone.shown.comparison import warning_text
+    from ragstone.shown.comparison import same_run, warning_text
 
     lang = screen_language()
+    if same_run(base.facts(), new.facts()):
+        yield Notice("same_run")
     found = list(differing(base.manifest, new.manifest, list(measured.metrics)))
     refused = [notice for notice in found if notice.code in SIGNATURE]
     if refused and not allowed:
@@ -220,7 +226,9 @@ class _Measured:
         values, failed = self._values(limit)
         if limit.kind == "min_coverage":
             return coverage_outcome(limit, len(values), failed)
-        mean = min(max(_mean(values), min(values)), max(values)) if values else None
+        if not values:
+            return self._skipped(limit)
+        mean = min(max(_mean(values), min(values)), max(values))
         return mean_outcome(limit, len(values), mean, interval(values, SCORES, level=self._confidence, seed=self._seed))
 
     def _side(self, key: str | None) -> tuple[Cells, SampleFacts]:
@@ -244,20 +252,31 @@ class _Measured:
             return [], 0
         rows: Sequence[int] = range(len(cells))
         if limit.slice:
-            rows = next((at for value, at in facts.groups(len(cells)) if same(value, limit.slice[1])), [])
+            rows = _rows(cells, facts, limit.slice[1])
         found = [v for v in cells.outcomes(column, rows) if v is not None]
         return [v for v in found if v >= 0], sum(v < 0 and cells.reason(v)[0] == FAILED for v in found)
 
+    def _skipped(self, limit: Limit) -> Outcome:
+        """Return the outcome of a rule that nothing can be measured by, and for want of what."""
+        values: tuple[Any, ...] = ()
+        if limit.slice:
+            cells, facts = self._side(limit.slice[0])
+            if not _rows(cells, facts, limit.slice[1]):
+                values = tuple(value for value, _ in facts.groups(len(cells)) if value is not None)
+        if not self._values(limit)[0]:
+            return Outcome(limit, "skipped", lacking="run", values=values)
+        return Outcome(limit, "skipped", lacking="pairs" if self.base_scores.get(limit.metric or "") else "base")
+
     def _drop(self, limit: Limit) -> Outcome:
-        if limit.metric not in self.metrics or limit.metric not in self.base_scores:
-            return Outcome(limit, "skipped")
+        if not self.metrics.get(limit.metric or "") or not self.base_scores.get(limit.metric or ""):
+            return self._skipped(limit)
         found = self._compared(limit.slice[0] if limit.slice else None)
         metrics = found.metrics
         if limit.slice:
             wanted = limit.slice[1]
             metrics = next((part.metrics for part in found.slices if same(part.value, wanted)), ())
         one = next((m for m in metrics if m.metric == limit.metric), None)
-        return Outcome(limit, "skipped") if one is None else drop_outcome(limit, one.n, one.difference, one.ci)
+        return drop_outcome(limit, one.n, one.difference, one.ci) if one is not None and one.n else self._skipped(limit)
 
     def _compared(self, key: str | None) -> Comparison:
         from ragstone.shown.comparison import compare
@@ -269,12 +288,13 @@ class _Measured:
 
     def _made_up(self, limit: Limit) -> Outcome:
         assert self.base is not None
-        if not all(any(n for name, n in found.items() if base_name(name) == "faithfulness") for found in (self.metrics, self.base_scores)):
-            return Outcome(limit, "skipped")
-        known = {sample_id: {same_text(text) for _, text in claims} for sample_id, claims in _made_up(self.base).items()}
+        for lacking, scores in (("run", self.metrics), ("base", self.base_scores)):
+            if not any(n for name, n in scores.items() if base_name(name) == "faithfulness"):
+                return Outcome(limit, "skipped", lacking=cast("Lacking", lacking))
+        known = {sample_id: {same_text(text) for _, text in claims} for sample_id, claims in _claims(self.base, *UNCARRIED).items()}
         found = {
             sample_id: [(claim, text, same_text(text)) for claim, text in claims if not self._only_numbers or states_a_number(text)]
-            for sample_id, claims in _made_up(self.run).items()
+            for sample_id, claims in _claims(self.run, "made_up").items()
         }
         return made_up_outcome(limit, new_claims(known, found))
 
@@ -284,11 +304,21 @@ def states_a_number(text: str) -> bool:
     return any(letter.isdigit() for letter in text) or bool(numbers(text))
 
 
-def _made_up(run: Run) -> dict[str, list[tuple[str, str]]]:
-    """Return (claim id, text) of a run's made-up claims by sample."""
+def _claims(run: Run, *causes: str) -> dict[str, list[tuple[str, str]]]:
+    """Return (claim id, text) of a run's claims that are lost to one of some causes, by sample."""
     from ragstone.shown.diagnosis import diagnose
 
-    return {sample_id: [(claim.claim, claim.text) for claim in claims] for sample_id, claims in diagnose(run).claims_of("made_up").items()}
+    diagnosis = diagnose(run)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cause in causes:
+        for sample_id, claims in diagnosis.claims_of(cause).items():
+            found.setdefault(sample_id, []).extend((claim.claim, claim.text) for claim in claims)
+    return found
+
+
+def _rows(cells: Cells, facts: SampleFacts, wanted: Any) -> Sequence[int]:
+    """Return the samples whose value is the one a rule names."""
+    return next((at for value, at in facts.groups(len(cells)) if same(value, wanted)), [])
 
 
 def same(value: Any, wanted: Any) -> bool:
