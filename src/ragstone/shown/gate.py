@@ -173,8 +173,9 @@ def _skipped(outcome: Outcome, lang: Language) -> str:
         key, value = rule.slice
         values = _listed([str(known) for known in outcome.values], lang, VALUES_SHOWN)
         return say("gate.no_such_value", lang, what=what, key=key, value=value, values=values)
-    lacking = f"_{outcome.lacking}" if rule.kind == "max_drop" and outcome.lacking else ""
-    return say(f"gate.{rule.kind}_skipped{lacking}", lang, what=what)
+    if rule.kind == "max_drop":
+        return say(f"gate.max_drop_skipped_{outcome.lacking or 'pairs'}", lang, what=what)
+    return say(f"gate.{rule.kind}_skipped", lang, what=what)
 
 
 def _mean(outcome: Outcome, mean: float, lang: Language) -> str:
@@ -203,7 +204,7 @@ def _made_up(outcome: Outcome, lang: Language) -> str:
     if outcome.status == "pass":
         return say("gate.no_new_made_up_pass", lang)
     if outcome.status == "skipped":
-        return say(f"gate.no_new_made_up_skipped_{outcome.lacking}", lang)
+        return say(f"gate.no_new_made_up_skipped_{outcome.lacking or 'base'}", lang)
     shown = [say("gate.claim", lang, sample_id=c.sample_id, text=_cut(c.text)) for c in outcome.claims[:CLAIMS_SHOWN]]
     rest = len(outcome.claims) - len(shown)
     claims = ("；" if lang == "zh" else "; ").join([*shown, *([say("gate.more", lang, count=rest)] if rest else [])])
