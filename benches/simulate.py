@@ -22,6 +22,7 @@ from shapes import HALF_DIFFER, SHAPES, Shape, tilted
 from ragstone.analysis.intervals import DIFFERENCES, SCORES, Interval, Scale, interval
 from ragstone.analysis.planning import Formula, detectable
 from ragstone.analysis.signflip import sign_flip
+from ragstone.analysis.tied import Simulation
 from ragstone.analysis.variance import random_effects
 
 SIZES = (20, 50, 200)
@@ -31,6 +32,8 @@ PLANNED = 1e-6
 MOST_FLAGGED, LEAST_COVERED, MOST_COVERED = 0.06, 0.93, 0.97
 POWER_OFF, SHARE_OFF = 0.03, 0.15
 MOST_TIES = 0.7
+PILOT = 30_000
+"""Pairs a plan knows the tied shapes from: so many that its own error, not that of the pilot, is measured."""
 CLUSTER = 5
 REPEATS = 3
 
@@ -126,12 +129,14 @@ def _planned(square: float, n: int) -> tuple[float, float]:
 
 
 def _power(shape: Shape, gap: float, sd: float, repetitions: int, rng: Any) -> dict[str, Bar | None]:
-    """Return how often the gap is found with as many pairs as `plan` asks for; below 70 % ties `plan` trusts the formula."""
+    """Return how often the gap is found with as many pairs as `plan` asks for; above 70 % ties it knows the shape from a pilot."""
     sizes = shape.sizes(rng)
-    count = Formula(sd, ALPHA, POWER).needed(gap * (1 + PLANNED))
+    tied = float((sizes == 0).mean()) > MOST_TIES
+    how = Simulation(sizes[:PILOT].tolist(), ALPHA, POWER) if tied else Formula(sd, ALPHA, POWER)
+    count = how.needed(gap * (1 + PLANNED))
     real = tilted(rng, shape, (repetitions, count), gap, float(sizes.mean()))
-    off = POWER_OFF if float((sizes == 0).mean()) < MOST_TIES else 1.0
-    return {"pairs planned": Bar(count), "power": Bar(share(flagged(d) for d in real.tolist()), POWER - off, POWER + off)}
+    power = share((sign_flip(d).p or 0) <= ALPHA if tied else flagged(d) for d in real.tolist())
+    return {"pairs planned": Bar(count), "power": Bar(power, POWER - POWER_OFF, POWER + POWER_OFF)}
 
 
 # ------------------------------------------------------------------ clusters

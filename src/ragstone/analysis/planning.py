@@ -33,8 +33,11 @@ UNKNOWN_SD = 2
 
 Without them 50 pairs find the gap they are planned for in 76 % of simulated comparisons instead of 80 % (benches/simulate.py).
 """
+SMALLEST_TAIL = 5e-324
 ZERO = 1e-9
 """A difference this small is none."""
+ROUNDING = 1e-13
+"""Share by which floating point may overshoot: what n pairs detect needs n pairs, not one more."""
 REPEATS = 3
 """Repeat counts are compared up to this one, unless told otherwise."""
 
@@ -51,7 +54,7 @@ def needed_n(sd: float, gap: float, alpha: float = ALPHA, power: float = POWER) 
         power: probability of finding the difference, in (0, 1).
     """
     root = max(0.0, _reach(alpha, power)) * sd / abs(gap)
-    return max(1, MOST_N if root * root >= MOST_N else math.ceil(root * root))
+    return max(1, MOST_N if root * root >= MOST_N else math.ceil(root * root * (1 - ROUNDING)))
 
 
 def detectable(sd: float, n: int, alpha: float = ALPHA, power: float = POWER) -> float:
@@ -217,9 +220,16 @@ def difference_sd(differences: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((d - mean) ** 2 for d in differences) / (len(differences) - 1))
 
 
+def far_out(alpha: float) -> float:
+    """Return z(1 - alpha / 2): how many standard errors from 0 a mean is called different at level `alpha`, in (0, 1)."""
+    from statistics import NormalDist
+
+    # the lower tail: near 1 a tiny alpha would be rounded away
+    return -NormalDist().inv_cdf(max(alpha / 2, SMALLEST_TAIL))
+
+
 def _reach(alpha: float, power: float) -> float:
     """How many standard errors away from 0 a difference must be; below 0 where chance alone has that power."""
     from statistics import NormalDist
 
-    normal = NormalDist()
-    return normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+    return far_out(alpha) + NormalDist().inv_cdf(power)

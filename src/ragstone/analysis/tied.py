@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from ragstone.analysis.planning import detectable
+from ragstone.analysis.planning import detectable, far_out
 
 DRAWS = 400
 """Simulated comparisons behind one number; the power is known to about half a point."""
@@ -28,8 +28,8 @@ LEAST_N, MOST_N = 6, 10**9
 """No sign pattern of five pairs reaches p <= 0.05; above a billion nobody asks."""
 SMALLEST = 1e-9
 """A difference below this is none."""
-CLOSE = 1.005
-"""A sample size or gap is searched to half a percent."""
+CLOSE = 1.001
+"""A sample size or gap is searched to a tenth of a percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Simulation:
     name: Literal["simulation"] = "simulation"
 
     def needed(self, gap: float, shrunk: float = 1.0) -> int | None:
-        """Return the pairs that show a gap, within half a percent, times `shrunk`; None above a billion."""
+        """Return the pairs that show a gap, within a tenth of a percent, times `shrunk`; None above a billion."""
         low, high = LEAST_N, LEAST_N
         while self.found(high, gap) < self.power:
             low, high = high, 2 * high
@@ -55,7 +55,7 @@ class Simulation:
         return max(1, math.ceil(high * shrunk - 1e-9))
 
     def detectable(self, n: int) -> float | None:
-        """Return the gap that n pairs show, within half a percent; None where even a gap of 1 is not found."""
+        """Return the gap that n pairs show, within a tenth of a percent; None where even a gap of 1 is not found."""
         found = self._at(n)
         if n < LEAST_N or found(1.0) < self.power:
             return None
@@ -155,13 +155,29 @@ class _Drawn:
 def _drawn(grid: _Grid, changed: float, n: int, alpha: float, seed: int) -> _Drawn:
     import numpy as np
 
-    chances = np.append(grid.shares * (changed / grid.changed), max(0.0, 1 - changed))
-    drawn = np.random.default_rng([seed, n]).multinomial(n, chances / chances.sum(), size=DRAWS)
-    counts = drawn[:, :-1].astype(float)
+    draw = np.random.default_rng([seed, n])
+    counts = draw.multinomial(_totals(n, min(1.0, changed)), grid.shares / grid.changed).astype(float)
     scarce = counts.sum(axis=1) <= FEW
     few, many = counts[scarce], counts[~scarce]
     fails = (_worse(few, grid.steps, 0.5) <= alpha / 2 * (1 + 1e-9)).sum(axis=1) - 1 if len(few) else np.zeros(0)
     return _Drawn(grid, few, many, fails, _least(many, grid, alpha))
+
+
+def _totals(n: int, share: float) -> Any:
+    """Return how many of n samples change, one number a draw: evenly spaced quantiles of the binomial distribution.
+
+    They are not left to chance, so that one sample size is not luckier than the next.
+    """
+    import numpy as np
+
+    if share >= 1:
+        return np.full(DRAWS, n)
+    mean, reach = n * share, 10 + 8 * math.sqrt(n * share * (1 - share))
+    numbers = np.arange(max(0, math.floor(mean - reach)), min(n, math.ceil(mean + reach)) + 1)
+    below = numbers[:-1]
+    logs = np.append(0.0, np.cumsum(np.log((n - below) / (below + 1) * (share / (1 - share)))))
+    chances = np.exp(logs - logs.max()).cumsum()
+    return numbers[np.searchsorted(chances / chances[-1], (np.arange(DRAWS) + 0.5) / DRAWS)]
 
 
 def _worse(counts: Any, steps: Any, chance: float) -> Any:
@@ -181,11 +197,9 @@ def _worse(counts: Any, steps: Any, chance: float) -> Any:
 
 def _least(counts: Any, grid: _Grid, alpha: float) -> Any:
     """Return the sum from which on the test says p <= alpha, in steps; on steps it lies half way to the sum below."""
-    from statistics import NormalDist
-
     import numpy as np
 
-    far = NormalDist().inv_cdf(1 - alpha / 2) * np.sqrt(counts @ grid.steps**2)
+    far = far_out(alpha) * np.sqrt(counts @ grid.steps**2)
     if not grid.exact:
         return far
     total = counts @ grid.steps  # sums lie two steps apart: one change of sign moves them by twice its size
