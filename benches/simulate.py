@@ -135,8 +135,7 @@ def _power(shape: Shape, gap: float, sd: float, repetitions: int, rng: Any) -> d
     how = Simulation(sizes[:PILOT].tolist(), ALPHA, POWER) if tied else Formula(sd, ALPHA, POWER)
     count = how.needed(gap * (1 + PLANNED))
     real = tilted(rng, shape, (repetitions, count), gap, float(sizes.mean()))
-    power = share((sign_flip(d).p or 0) <= ALPHA if tied else flagged(d) for d in real.tolist())
-    return {"pairs planned": Bar(count), "power": Bar(power, POWER - POWER_OFF, POWER + POWER_OFF)}
+    return {"pairs planned": Bar(count), "power": Bar(share(flagged(d) for d in real.tolist()), POWER - POWER_OFF, POWER + POWER_OFF)}
 
 
 # ------------------------------------------------------------------ clusters

@@ -85,6 +85,8 @@ class Spread:
     """Variance of a difference that comes from the judge when every sample is judged once; None = not known."""
     judge_held: float | None = None
     """The part of sd ** 2 that comes from the judge, at the repeats the runs were made with."""
+    judged: tuple[int, int] | None = None
+    """How often the answers were judged in the runs, at least and at most; None without runs."""
     differences: tuple[float, ...] = ()
     """The differences themselves, where two runs are there."""
 

@@ -53,6 +53,7 @@ class Plan(Planned):
             "correlation": s.correlation,
             **{name: getattr(self, name) for name in ("alpha", "power", "gap", "n", "n_needed", "detectable", "method")},
             "table": [{"n": n, "detectable": gap} for n, gap in self.table],
+            "judged": None if s.judged is None else {"min": s.judged[0], "max": s.judged[1]},
             "repeats": None
             if self.repeats is None
             else [{"repeats": r.repeats, "n_needed": r.n_needed, "requests": r.requests} for r in self.repeats],
@@ -187,16 +188,30 @@ def sentences(plan: Plan, lang: Language) -> list[str]:
 
 
 def _answers(plan: Plan, lang: Language) -> Iterator[str]:
-    if plan.gap is not None:
-        key = "plan.needed" if plan.n_needed is not None else "plan.needed_none"
-        yield say(key, lang, gap=_amount(plan.gap), **({"n": plan.n_needed} if plan.n_needed is not None else {}))
+    judged = _judged(plan.spread, lang)
+    if plan.gap is not None and plan.n_needed is None:
+        yield say("plan.needed_none", lang, gap=_amount(plan.gap))
+    elif plan.gap is not None and judged:
+        where = say("plan.as_this_run" if plan.spread.source == "one_run_assumed_correlation" else "plan.as_these_runs", lang)
+        yield say("plan.needed_judged", lang, gap=_amount(plan.gap), n=plan.n_needed, judged=judged, where=where)
+    elif plan.gap is not None:
+        yield say("plan.needed", lang, gap=_amount(plan.gap), n=plan.n_needed)
     if plan.n is not None and plan.detectable is None:
         yield say("plan.detectable_none", lang, n=plan.n)
     elif plan.n is not None:
-        yield say("plan.detectable", lang, n=plan.n, gap=_amount(plan.detectable))
+        key, more = ("plan.detectable_judged", {"judged": judged}) if judged else ("plan.detectable", {})
+        yield say(key, lang, n=plan.n, gap=_amount(plan.detectable), **more)
         if plan.detectable is not None and plan.detectable > 1:
             yield say("plan.detectable_whole", lang, n=plan.n)
     yield say("plan.meaning", lang, power=_share(plan.power), alpha=_share(plan.alpha))
+
+
+def _judged(spread: Spread, lang: Language) -> str | None:
+    """How often each answer is judged; None where that is once, or not known."""
+    if spread.judged is None or spread.judged[1] == 1:
+        return None
+    low, high = spread.judged
+    return say("plan.times_alike", lang, count=high) if low == high else say("plan.times_unlike", lang, low=low, high=high)
 
 
 def _grounds(plan: Plan, lang: Language) -> Iterator[str]:

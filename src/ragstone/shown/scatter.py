@@ -81,6 +81,7 @@ def _of_one(run: Run, correlation: float, judge_sd: float | None) -> Iterator[Sp
     cells = run.cells(SampleFacts(), [])
     for column in cells.columns.values():
         values = [v for v in cells.outcomes(column, range(len(cells))) if v is not None and v >= 0]
+        judged = [len(group) for group in _groups(column, range(len(cells)))]
         sd = difference_sd(values) or 0.0
         noise = _noise(column, range(len(cells)), judge_sd)
         yield Spread(
@@ -92,11 +93,17 @@ def _of_one(run: Run, correlation: float, judge_sd: float | None) -> Iterator[Sp
             correlation=correlation,
             judge=noise and 2 * noise.once,
             judge_held=noise and 2 * noise.held,
+            judged=(min(judged), max(judged)) if judged else None,
         )
 
 
+def _groups(column: Column, rows: Sequence[int]) -> list[list[float]]:
+    """Return the scores of each sample that has any, one a repeat."""
+    return [group for at in rows if (group := [v for lane in column.lanes.values() if (v := lane.value(at)) >= 0])]
+
+
 def _noise(column: Column, rows: Sequence[int], judge_sd: float | None) -> Noise | None:
-    groups = [group for at in rows if (group := [v for lane in column.lanes.values() if (v := lane.value(at)) >= 0])]
+    groups = _groups(column, rows)
     parts = random_effects(groups)
     once = judge_sd**2 if judge_sd is not None else None if parts is None else parts.judge
     return None if once is None or not groups else Noise(once, once * math.fsum(1 / len(group) for group in groups) / len(groups))
@@ -133,6 +140,7 @@ def _paired(name: str, cells: tuple[Cells, Cells], rows: tuple[Sequence[int], Se
     differences = tuple(now - old for old, now in both)
     noises = [_noise(column, at, judge_sd) for column, at in zip(columns, rows, strict=True)]
     known = [noise for noise in noises if noise is not None]
+    judged = [len(group) for column, at in zip(columns, rows, strict=True) for group in _groups(column, at)]
     # a run judged once cannot tell the judge's noise; then that of the other run stands for both
     noises = [noise or Noise(known[0].once, known[0].once) for noise in noises] if known else []
     return Spread(
@@ -142,6 +150,7 @@ def _paired(name: str, cells: tuple[Cells, Cells], rows: tuple[Sequence[int], Se
         n=len(differences),
         judge=sum(noise.once for noise in noises if noise) if noises else None,
         judge_held=sum(noise.held for noise in noises if noise) if noises else None,
+        judged=(min(judged), max(judged)) if judged else None,
         differences=differences,
     )
 
