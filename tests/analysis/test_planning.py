@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.analysis.planning import MOST_N, SIZES, Formula, Spread, detectable, difference_sd, needed_n, paired_sd, planned
+from ragstone.analysis.planning import (
+    MOST_N,
+    SIZES,
+    UNKNOWN_SD,
+    Formula,
+    Spread,
+    detectable,
+    difference_sd,
+    needed_n,
+    paired_sd,
+    planned,
+)
 
 AMOUNTS = st.floats(0.001, 2)
 
@@ -33,6 +44,18 @@ def test_the_two_are_each_other_s_inverse(sd, gap):
     n = needed_n(sd, gap)
     assert detectable(sd, n) <= gap * (1 + 1e-9)
     assert n == 1 or detectable(sd, n - 1) > gap * (1 - 1e-9)
+
+
+@given(sd=AMOUNTS, n=st.integers(2, 10**6))
+def test_what_so_many_pairs_detect_needs_so_many(sd, n):
+    """No pair more by rounding; a plan adds the two for the unknown sd."""
+    assert needed_n(sd, detectable(sd, n)) == n
+    assert Formula(sd).needed(Formula(sd).detectable(n)) == n + UNKNOWN_SD
+
+
+@pytest.mark.parametrize("alpha", [1e-17, 5e-324])
+def test_the_smallest_alpha_has_a_number(alpha):
+    assert needed_n(0.2, 0.1, alpha) > needed_n(0.2, 0.1, 1e-12)
 
 
 @pytest.mark.parametrize(("sd", "gap", "n"), [(0.0, 0.1, 1), (1.0, 1e-300, MOST_N), (1.0, 5e-324, MOST_N), (0.001, 2.0, 1)])

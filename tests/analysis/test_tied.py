@@ -1,11 +1,14 @@
 """Power where most differences are 0: the simulation against the test it stands for."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 
 from ragstone.analysis.planning import needed_n
 from ragstone.analysis.signflip import sign_flip
-from ragstone.analysis.tied import LEAST_N, Simulation
+from ragstone.analysis.tied import LEAST_N, Simulation, _grid
 
 LUMPY = (0.0,) * 80 + (
     1 / 3,
@@ -55,12 +58,74 @@ def test_power_is_that_of_the_sign_flip_test(differences, n, share):
 
 
 @SHAPES
-def test_needed_and_detectable_are_each_other_s_inverse(differences):
+def test_needed_is_the_least_number_that_finds_the_gap_and_more_for_what_a_few_changes_tell(differences):
     found = plan(differences)
-    n = found.needed(0.05)
-    assert found.found(n, 0.05) >= 0.8
-    assert found.found(int(n * 0.9), 0.05) < 0.82
-    assert found.detectable(n) == pytest.approx(0.05, rel=0.06)
+    least = found.needed(0.05) / (1 + found._unsure())
+    assert found.found(math.ceil(least + 1), 0.05) >= 0.8
+    assert found.found(int(least * 0.97), 0.05) < 0.8
+
+
+@SHAPES
+@pytest.mark.parametrize("n", [40, 75, 150, 300, 1234])
+def test_needed_and_detectable_are_each_other_s_inverse(differences, n):
+    found = plan(differences)
+    assert found.needed(found.detectable(n)) == pytest.approx(n, rel=0.015)
+
+
+@SHAPES
+def test_more_pairs_find_more(differences):
+    """On the way from the gap's number to its double no size is luckier than a larger one."""
+    powers = [plan(differences).found(n, 0.05) for n in range(100, 300, 10)]
+    assert all(later > earlier - 0.005 for earlier, later in itertools.pairwise(powers))
+
+
+def test_no_seed_is_luckier_than_the_others():
+    needed = [plan(LUMPY, seed=seed).needed(0.04) for seed in range(8)]
+    assert max(needed) <= 1.02 * min(needed)
+
+
+@pytest.mark.parametrize("changes", [(0.37, -0.21, 0.11, 0.29, -0.05), (1 / 3, -1 / 2, 1 / 6, 2 / 3, -1.0)], ids=["any", "in steps"])
+def test_changes_of_any_size_scatter_as_they_do(changes):
+    values = (*changes, *[0.0] * 20) * 8
+    grid = _grid(values)
+    assert float(grid.shares @ grid.steps**2) * grid.step**2 == pytest.approx(sum(v * v for v in values) / len(values))
+    assert grid.exact == (1 / 3 in changes)
+
+
+def test_few_changes_tell_the_scatter_badly():
+    assert plan(RARE)._unsure() > plan(LUMPY)._unsure() > plan(LUMPY * 10)._unsure() > 0
+    assert plan(LUMPY * 10)._unsure() == pytest.approx(plan(LUMPY)._unsure() / 10)
+    assert plan(LUMPY, alpha=0.01, power=0.1)._unsure() == 0
+
+
+PILOTS = {
+    "thirds and halves, 75 %": (0.75, (1 / 3, 1 / 2, 2 / 3, 1 / 6, 1.0), (0.3, 0.3, 0.2, 0.1, 0.1)),
+    "thirds and halves, 90 %": (0.9, (1 / 3, 1 / 2, 2 / 3, 1 / 6, 1.0), (0.3, 0.3, 0.2, 0.1, 0.1)),
+    "binary, 75 %": (0.75, (1.0,), (1.0,)),
+    "binary, 90 %": (0.9, (1.0,), (1.0,)),
+    "rare losses": (0.965, (0.5,), (1.0,)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pairs", [200, 3000])
+@pytest.mark.parametrize("shape", PILOTS)
+def test_a_plan_from_a_pilot_reaches_its_power_on_average(shape, pairs):
+    """A pilot without a change, a plan from it, and a comparison of as many pairs with the change, 2,000 times."""
+    ties, sizes, chances = PILOTS[shape]
+    draw = np.random.default_rng([5, pairs])
+
+    def values(n, tilt):
+        signs = np.where(draw.random(n) < (1 + tilt) / 2, 1, -1)
+        return draw.choice(sizes, n, p=chances) * (draw.random(n) >= ties) * signs
+
+    gap = 0.45 * (1 - ties) * float(np.dot(sizes, chances))
+    planned = [plan(values(pairs, 0).tolist()).needed(gap) for _ in range(400 if pairs < 1000 else 40)]
+    hits = 0
+    for at in range(2000):
+        compared = values(planned[at % len(planned)], 0.45)
+        hits += compared.sum() > 0 and sign_flip(compared.tolist()).p <= 0.05
+    assert hits / 2000 == pytest.approx(0.8, abs=0.03 + 0.01)
 
 
 def test_where_changes_are_many_it_comes_near_the_formula():

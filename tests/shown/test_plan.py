@@ -166,6 +166,41 @@ def test_samples_or_repeats_is_answered(lang):
     assert [word for word in ("478", "565", "6692", "3955") if word not in text] == []
 
 
+JUDGED = [
+    # repeats of the base run, of the new one; what is said of them
+    (3, None, {"en": "judged 3 times, as in this run.", "zh": "每个回答评判 3 次（与这次运行相同）"}, (3, 3)),
+    (3, 3, {"en": "judged 3 times, as in these runs.", "zh": "每个回答评判 3 次（与这两次运行相同）"}, (3, 3)),
+    (1, 3, {"en": "judged 1 to 3 times, as in these runs.", "zh": "每个回答评判 1 至 3 次（与这两次运行相同）"}, (1, 3)),
+]
+
+
+@LANGUAGES
+@pytest.mark.parametrize(("base", "new", "told", "judged"), JUDGED)
+def test_numbers_from_repeats_hold_for_answers_judged_as_often(base, new, told, judged, lang):
+    other = None if new is None else run(noisy(40, 2, 0.1, new))
+    found = plan(run(noisy(40, 1, 0.1, base)), other, gap=0.05)
+    document = found.to_dict(lang)
+    assert told[lang] in document["text"].replace("every answer ", "")
+    assert document["judged"] == dict(zip(("min", "max"), judged, strict=True))
+    times = {"en": "samples, judged {}", "zh": "个样本、每个回答评判 {}"}[lang].format(judged[0])
+    assert times in document["text"]
+    assert told[lang] in found.to_markdown(lang).replace("every answer ", "")
+
+
+@LANGUAGES
+def test_of_answers_judged_once_nothing_is_said(lang):
+    found = plan(run(A), run(B), gap=0.05).to_dict(lang)
+    assert found["judged"] == {"min": 1, "max": 1}
+    assert {"en": "judged", "zh": "每个回答评判"}[lang] not in found["text"].split("40")[0]
+    assert plan(sd=0.2, gap=0.05).to_dict(lang)["judged"] is None
+
+
+def test_failed_repeats_count_as_not_judged():
+    values = noisy(40, 1, 0.1, 3)
+    values[0][2] = None
+    assert plan(run(values), gap=0.05).spread.judged == (2, 3)
+
+
 # ------------------------------------------------------------------ what is refused
 @LANGUAGES
 @pytest.mark.parametrize(
