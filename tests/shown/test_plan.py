@@ -182,7 +182,7 @@ def test_numbers_from_repeats_hold_for_answers_judged_as_often(base, new, told, 
     document = found.to_dict(lang)
     assert told[lang] in document["text"].replace("every answer ", "")
     assert document["judged"] == dict(zip(("min", "max"), judged, strict=True))
-    times = {"en": "samples, judged {}", "zh": "个样本、每个回答评判 {}"}[lang].format(judged[0])
+    times = {"en": "samples, every answer judged {}", "zh": "个样本、每个回答评判 {}"}[lang].format(judged[0])
     assert times in document["text"]
     assert told[lang] in found.to_markdown(lang).replace("every answer ", "")
 

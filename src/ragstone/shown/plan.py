@@ -188,30 +188,26 @@ def sentences(plan: Plan, lang: Language) -> list[str]:
 
 
 def _answers(plan: Plan, lang: Language) -> Iterator[str]:
-    judged = _judged(plan.spread, lang)
     if plan.gap is not None and plan.n_needed is None:
         yield say("plan.needed_none", lang, gap=_amount(plan.gap))
-    elif plan.gap is not None and judged:
-        where = say("plan.as_this_run" if plan.spread.source == "one_run_assumed_correlation" else "plan.as_these_runs", lang)
-        yield say("plan.needed_judged", lang, gap=_amount(plan.gap), n=plan.n_needed, judged=judged, where=where)
     elif plan.gap is not None:
-        yield say("plan.needed", lang, gap=_amount(plan.gap), n=plan.n_needed)
+        yield say("plan.needed", lang, gap=_amount(plan.gap), n=plan.n_needed, judged=_judged(plan.spread, "needed", lang))
     if plan.n is not None and plan.detectable is None:
         yield say("plan.detectable_none", lang, n=plan.n)
     elif plan.n is not None:
-        key, more = ("plan.detectable_judged", {"judged": judged}) if judged else ("plan.detectable", {})
-        yield say(key, lang, n=plan.n, gap=_amount(plan.detectable), **more)
+        yield say("plan.detectable", lang, n=plan.n, gap=_amount(plan.detectable), judged=_judged(plan.spread, "detectable", lang))
         if plan.detectable is not None and plan.detectable > 1:
             yield say("plan.detectable_whole", lang, n=plan.n)
     yield say("plan.meaning", lang, power=_share(plan.power), alpha=_share(plan.alpha))
 
 
-def _judged(spread: Spread, lang: Language) -> str | None:
-    """How often each answer is judged; None where that is once, or not known."""
-    if spread.judged is None or spread.judged[1] == 1:
-        return None
-    low, high = spread.judged
-    return say("plan.times_alike", lang, count=high) if low == high else say("plan.times_unlike", lang, low=low, high=high)
+def _judged(spread: Spread, sentence: str, lang: Language) -> str:
+    """How often each answer is judged, as a part of a sentence; nothing where that is once, or not known."""
+    low, high = spread.judged or (1, 1)
+    if high == 1:
+        return ""
+    times = say("plan.times_alike", lang, count=high) if low == high else say("plan.times_unlike", lang, low=low, high=high)
+    return say(f"plan.{sentence}_judged", lang, times=times, where=say(f"plan.as_{spread.source}", lang))
 
 
 def _grounds(plan: Plan, lang: Language) -> Iterator[str]:
@@ -274,16 +270,12 @@ def _sizes(plan: Plan, lang: Language) -> Table:
 
 def _metrics(plan: Plan, lang: Language) -> Table:
     columns = ("metric", "sd", "pairs", *(["needed"] if plan.gap is not None else []))
-    rows = [
-        (
-            metric_name(str(p.spread.metric), lang),
-            _amount(p.spread.sd),
-            str(p.spread.n),
-            *([_count(p.n_needed)] if p.gap is not None else []),
-        )
-        for p in plan.others
-    ]
-    return Table(tuple(say(f"plan.column_{name}", lang) for name in columns), tuple(rows), "l" + "r" * (len(columns) - 1))
+    rows = [(metric_name(str(p.spread.metric), lang), _amount(p.spread.sd), str(p.spread.n), _count(p.n_needed)) for p in plan.others]
+    return Table(
+        tuple(say(f"plan.column_{name}", lang) for name in columns),
+        tuple(row[: len(columns)] for row in rows),
+        "l" + "r" * (len(columns) - 1),
+    )
 
 
 def _repeat_table(plan: Plan, lang: Language) -> Table:
