@@ -29,7 +29,7 @@ def call(capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("lang", "words"), [("en", ["565 samples", "smallest difference found"]), ("zh", ["565 个样本", "看得出的最小差值"])]
+    ("lang", "words"), [("en", ["565 samples", "smallest difference found"]), ("zh", ["565 个有分数的样本", "看得出的最小差值"])]
 )
 def test_the_page(call, lang, words):
     code, out, err = call("--sd", "0.254", "--gap", "0.03", lang=lang)
