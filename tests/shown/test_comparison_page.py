@@ -80,8 +80,8 @@ def test_runs_on_the_same_questions_are_told_on_the_page_and_not_in_the_document
     folders = [write(tmp_path / str(i), rows([0.5] * 8), manifest={"gold_fingerprint": "g", "run_id": str(i)}) for i in range(4)]
     found = ragstone.compare(folders[0], folders[1])
     warned = [block.text for block in found.blocks("en") if isinstance(block, Text) and block.warning]
-    assert any("run number 4 on these questions" in text for text in warned)
-    assert "run number" not in str(found.to_dict("en"))
+    assert any("This folder holds 4 runs on these questions" in text for text in warned)
+    assert "This folder holds" not in str(found.to_dict("en"))
 
 
 def test_a_smoke_test_stands_above_everything():

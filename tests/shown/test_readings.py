@@ -121,12 +121,12 @@ def test_text_of_a_sample_is_not_formatted():
 
 GOLDEN = {
     "en": (
-        "context_recall 0.42, faithfulness 0.91. The answers keep to the chunks, but the chunks miss what is needed. Generation behaves. "
+        "context_recall 0.42, faithfulness 0.91: The answers keep to the chunks, but the chunks miss what is needed. Generation behaves. "
         "Retrieval is the bottleneck: no prompt can say what was not found. What to do: (1) Look at the uncovered points: are they in the "
         "knowledge base at all? (2) If so: chunking, synonyms, hybrid search, larger top-k. (3) Leave the prompt alone until recall is up."
     ),
     "zh": (
-        "上下文召回率 0.42，忠实度 0.91。回答守着片段，片段却缺内容。生成是规矩的，瓶颈在检索：没找到的东西，提示词怎么改也说不出来。"
+        "上下文召回率 0.42，忠实度 0.91：回答守着片段，片段却缺内容。生成是规矩的，瓶颈在检索：没找到的东西，提示词怎么改也说不出来。"
         "怎么办：（1）看没覆盖到的要点，知识库里到底有没有。（2）有：查切分、同义词、混合检索，加大 top-k。"
         "（3）召回率上来之前，先别动提示词。"
     ),
@@ -140,7 +140,7 @@ def test_a_reading_in_words(lang):
     assert (told[0]["metrics"], told[0]["pattern"]) == (["context_recall", "faithfulness"], "low_high")
 
 
-@pytest.mark.parametrize(("lang", "start"), [("en", "In part: The answers keep to"), ("zh", "有一部分是这样：回答守着")])
+@pytest.mark.parametrize(("lang", "start"), [("en", "In part: The answers keep to"), ("zh", "部分样本如此：回答守着")])
 def test_a_middling_mean_is_true_of_a_part_only(lang, start):
     told = readings(facts(*values(faithfulness=0.91, context_recall=0.6)), lang)
     assert start in told[0]["text"]
@@ -149,13 +149,13 @@ def test_a_middling_mean_is_true_of_a_part_only(lang, start):
 def test_a_count_stands_beside_what_was_counted():
     told = readings(facts({"claims": "ss", "recall": "s"}, {"claims": "nn", "recall": "s"}), "en")
     text = next(reading["text"] for reading in told if reading["id"] == "decide_prompt")
-    assert text.startswith("faithfulness 0.50, 2 of 4 samples. Claims without a source")
+    assert text.startswith("faithfulness 0.50, 2 of 4 samples: Claims without a source")
 
 
 def test_a_count_over_some_of_the_samples_says_so():
     told = readings(facts({"chunks": "01"}, {"chunks": "01"}, {"chunks": "00"}), "en")
     text = next(reading["text"] for reading in told if reading["id"] == "decide_rerank")
-    assert text.startswith("context_precision 0.33, all 4 samples that can show it. Useless chunks")
+    assert text.startswith("context_precision 0.33, all 4 samples that can show it: Useless chunks")
 
 
 def test_a_cause_that_cannot_be_seen_says_so():
@@ -179,7 +179,7 @@ def test_precision_is_perfect_when_the_useful_chunks_come_first():
     assert average_precision("11000") == 1.0, "so a shorter list cannot raise it, as decide_shrink says"
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "faithfulness 0.59. Level: middle. Part"), ("zh", "忠实度 0.59。等级：中。有一部分")])
+@pytest.mark.parametrize(("lang", "words"), [("en", "faithfulness 0.59: level middle. Part"), ("zh", "忠实度 0.59：等级为中。有一部分")])
 def test_a_level_is_called_one(lang, words):
     rows = [{"sample_id": f"s{i}", "metric": "faithfulness", "value": 0.59, "status": "ok"} for i in range(8)]
     (level,) = [one for one in ragstone.diagnose(ragstone.Run.from_scores(rows)).to_dict(lang)["readings"] if one["kind"] == "level"]
@@ -215,14 +215,14 @@ def test_retrieval_is_not_blamed_where_it_was_not_measured():
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_means_over_some_of_the_samples_say_so(lang):
     told = {r["id"]: r["text"] for r in readings(facts(FINE, SILENCE), lang)}
-    wanted = {"en": ", over the 2 samples that have both. ", "zh": "，只算两项都有分的 2 条样本。"}
+    wanted = {"en": ", over the 2 samples that have both: ", "zh": "，只算两项都有分的 2 个样本："}
     assert wanted[lang] in told["pair_faithful_right"]
     assert wanted[lang] not in told["pair_clean_complete"]
 
 
 def test_a_quadrant_counts_samples_and_shows_no_means():
     told = {r["id"]: r["text"] for r in readings(facts(FINE, SILENCE), "en")}
-    assert told["quadrant_good_bad"].startswith("2 of 4 samples. Retrieval good")
+    assert told["quadrant_good_bad"].startswith("2 of 4 samples: Retrieval good")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -240,15 +240,15 @@ def test_a_page_leaves_out_what_others_have_said(lang):
 @pytest.mark.parametrize(
     ("samples", "lang", "told"),
     [
-        ([{"claims": "sx"}], "en", "faithfulness 0.50, all 2 samples. Chunks say"),
-        ([{"claims": "sx"}], "zh", "忠实度 0.50，2 条样本都如此。片段说的"),
-        ([{"claims": "sx"}, {"recall": "s"}], "en", "all 2 samples that can show it. "),
-        ([{"claims": "sx"}, {"recall": "s"}], "zh", "能看出这一点的 2 条样本都如此。"),
-        ([{"claims": "sx"}, {"claims": "s"}], "zh", "4 条样本中有 2 条。"),
+        ([{"claims": "sx"}], "en", "faithfulness 0.50, all 2 samples: Chunks say"),
+        ([{"claims": "sx"}], "zh", "忠实度 0.50，2 个样本都如此：片段说的"),
+        ([{"claims": "sx"}, {"recall": "s"}], "en", "all 2 samples that can show it: "),
+        ([{"claims": "sx"}, {"recall": "s"}], "zh", "可判断的 2 个样本都如此："),
+        ([{"claims": "sx"}, {"claims": "s"}], "zh", "4 个样本中有 2 个："),
         (
             [{"claims": "s"}, {"failed": {"faithfulness": "timeout"}}, {"recall": "s"}],
             "en",
-            "faithfulness 1.00, 2 of 4 samples. More than 5 %",
+            "faithfulness 1.00, 2 of 4 samples: More than 5 %",
         ),
     ],
 )
