@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock, Mock
 
 import pytest
+
+from ragstone.pytest_plugin import pytest_assertrepr_compare
 
 ROWS = [
     {"id": "ok", "question": "How long is the leave?", "answer": "The leave is 7 days.", "contexts": ["The leave is 7 days."]},
@@ -125,6 +128,19 @@ def test_comparisons_of_others():
     done = run_pytest(project, code)
     assert "1 failed, 1 passed" in done.stdout
     assert "assert 1.0 >= 2.0" in done.stdout
+
+
+class Unbound:
+    """A proxy outside of the context it belongs to."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+@pytest.mark.parametrize("made", [Mock, MagicMock, Unbound])
+def test_objects_with_every_attribute_or_with_none_are_not_ours(made):
+    assert pytest_assertrepr_compare("==", made(), 3) is None
+    assert pytest_assertrepr_compare("==", 3, made()) is None
 
 
 STALE = """

@@ -45,9 +45,10 @@ def ragstone_evaluate(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Tell what stands behind a mean where an assertion on it fails."""
     for side in (left, right):
-        explain = getattr(side, "ragstone_explanation", None)
+        # of the class: a mock has every attribute it is asked for, and a proxy may raise
+        explain = getattr(type(side), "ragstone_explanation", None)
         if explain is not None:
-            return [f"{_plain(left)} {op} {_plain(right)}", *explain()]
+            return [f"{_plain(left)} {op} {_plain(right)}", *explain(side)]
     return None
 
 
