@@ -35,6 +35,16 @@ def test_limits_can_be_set():
     assert facts_of(made, Levels(high=0.9, middle=0.6)).standing("faithfulness") == "middle"
 
 
+@pytest.mark.parametrize(
+    ("recall", "high", "fed"),
+    [(0.8, 0.8, True), (0.1 + 0.7, 0.8, True), (0.79, 0.8, False), (0.7, 0.7, True), (0.85, 0.9, False)],
+)
+def test_a_sample_is_fed_where_its_quadrant_calls_retrieval_good(recall, high, fed):
+    found = facts_of(evidences(run({"claims": "sn", "values": {"context_recall": recall}})), Levels(high=high))
+    assert (found.sign("added").of, found.sign("not_fed").of) == ((2, 0) if fed else (0, 2))
+    assert found.quadrants["good_bad" if fed else "bad_bad"] == 2
+
+
 def test_signs_count_only_samples_that_can_show_them():
     found = facts({"chunks": "01"}, {"chunks": "10"}, {"chunks": "00"}, {"claims": "s"})
     assert found.sign("noise_first") == Tally(2, 4)

@@ -1,6 +1,6 @@
 import pytest
 
-from ragstone.analysis.levels import USUAL, Levels
+from ragstone.analysis.levels import USUAL, Levels, reaches
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,11 @@ from ragstone.analysis.levels import USUAL, Levels
 )
 def test_level(metric, mean, expected):
     assert USUAL.of(metric, mean) == expected
+
+
+@pytest.mark.parametrize(("mean", "reached"), [(0.8, True), (0.1 + 0.7, True), (0.8 - 1e-12, True), (0.8 - 1e-6, False), (0.9, True)])
+def test_a_limit_is_reached_up_to_rounding(mean, reached):
+    assert reaches(mean, 0.8) is reached
 
 
 def test_other_limits():

@@ -13,7 +13,7 @@ from ragstone.analysis.cells import FAILED
 from ragstone.analysis.evidence import Evidence
 from ragstone.analysis.levels import Level, Levels
 from ragstone.analysis.quadrants import QUADRANTS, RETRIEVAL, quadrant
-from ragstone.analysis.signs import CORRECT, FAITHFUL, PRECISE, RECALLED, RELEVANT, SIGNS, due, ranking
+from ragstone.analysis.signs import CORRECT, FAITHFUL, PRECISE, RECALLED, RELEVANT, due, ranking, signs_at
 from ragstone.analysis.slices import SMALL
 
 BEHIND = 0.1
@@ -124,7 +124,8 @@ class Watch:
         self._reasons: dict[str, Counter[str]] = {}
         self._failed = Counter[str]()
         self._pairs = {pair: (array("d"), array("d")) for pair in PAIRS}
-        self._signs = {name: [0, 0] for name in SIGNS}
+        self._signs = signs_at(self._levels)
+        self._seen = {name: [0, 0] for name in self._signs}
         self._quadrants = dict.fromkeys(QUADRANTS, 0)
         self._last_useful: Counter[int] = Counter()
         self._chunks = 0
@@ -145,10 +146,10 @@ class Watch:
             if all(name in sample.values for name in names):
                 for name, column in zip(names, columns, strict=True):
                     column.append(sample.values[name])
-        for name, sign in SIGNS.items():
+        for name, sign in self._signs.items():
             if (said := sign(sample)) is not None:
-                self._signs[name][0] += said
-                self._signs[name][1] += 1
+                self._seen[name][0] += said
+                self._seen[name][1] += 1
         if not due(sample):
             self._quadrants[quadrant(sample.values, self._levels.high)] += 1
         self._rank(ranking(sample))
@@ -172,7 +173,7 @@ class Watch:
             samples=self._samples,
             metrics={name: self._metric(name, values) for name, values in self._values.items()},
             together={pair: self._together(pair) for pair, (first, _) in self._pairs.items() if first},
-            signs={name: Tally(count, of) for name, (count, of) in self._signs.items()},
+            signs={name: Tally(count, of) for name, (count, of) in self._seen.items()},
             quadrants=dict(self._quadrants),
             weak=tuple(self._weak()),
             enough=_covering(self._last_useful, MOST),

@@ -13,6 +13,11 @@ ROUNDING = 1e-9
 """A mean this close below a limit reaches it: 2.4 / 3 is 0.8."""
 
 
+def reaches(mean: float, limit: float) -> bool:
+    """Return True if a mean or score lies at a limit or above it, or misses it by rounding alone."""
+    return mean >= limit - ROUNDING
+
+
 @dataclass(frozen=True, slots=True)
 class Levels:
     """Limits of the levels, 0 <= middle <= high <= 1.
@@ -34,7 +39,7 @@ class Levels:
         """Return the level of a mean; None without one, and for answer_relevancy, whose scale depends on the embedder."""
         if mean is None or base_name(metric) == "answer_relevancy":
             return None
-        return "high" if mean >= self.high - ROUNDING else "middle" if mean >= self.middle - ROUNDING else "low"
+        return "high" if reaches(mean, self.high) else "middle" if reaches(mean, self.middle) else "low"
 
 
 USUAL = Levels()

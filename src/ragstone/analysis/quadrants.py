@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragstone.analysis.levels import USUAL, reaches
+
 QUADRANTS = ("good_good", "good_bad", "bad_good", "bad_bad", "unknown")
 """Retrieval first, then generation; unknown = a side without an ok cell."""
 
 RETRIEVAL = ("context_precision", "context_recall")
 GENERATION = ("faithfulness", "answer_correctness")
 
-HIGH = 0.8
-"""From this mean on a side is good."""
-ROUNDING = 1e-9
-"""A mean this close below a limit reaches it."""
 
-
-def quadrant(values: Mapping[str, float], high: float = HIGH) -> str:
+def quadrant(values: Mapping[str, float], high: float = USUAL.high) -> str:
     """Return a sample's quadrant.
 
     Args:
@@ -31,4 +28,4 @@ def _side(values: Mapping[str, float], names: tuple[str, ...], high: float) -> s
     known = [values[name] for name in names if name in values]
     if not known:
         return None
-    return "good" if sum(known) / len(known) >= high - ROUNDING else "bad"
+    return "good" if reaches(sum(known) / len(known), high) else "bad"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from ragstone.analysis.claims import Claim, same_text
 from ragstone.analysis.evidence import Evidence
+from ragstone.analysis.levels import USUAL, Levels, reaches
 
 FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
     "faithfulness",
@@ -14,8 +16,6 @@ FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
     "context_recall",
     "answer_correctness",
 )
-HIGH = 0.8
-"""Where a retrieval score of a sample counts as good."""
 OFF = 0.5
 """Below it an answer counts as off the question, as in the decision table of the causes."""
 WIDE = 0.2
@@ -105,14 +105,18 @@ def contradicted(found: Evidence) -> bool | None:
     return _any(found.answer_claims, "grounding", "contradicted")
 
 
-def added(found: Evidence) -> bool | None:
-    """A claim stands in no chunk; of samples for which retrieval found what the reference needs."""
-    return _any(found.answer_claims, "grounding", "not_found") if found.values.get(RECALLED, 0.0) >= HIGH else None
+def added(found: Evidence, high: float = USUAL.high) -> bool | None:
+    """A claim stands in no chunk; of samples for which retrieval found what the reference needs: their recall reaches `high`."""
+    return _any(found.answer_claims, "grounding", "not_found") if _fed(found, high) else None
 
 
-def not_fed(found: Evidence) -> bool | None:
-    """A claim stands in no chunk; of samples for which retrieval missed what the reference needs."""
-    return _any(found.answer_claims, "grounding", "not_found") if found.values.get(RECALLED, 1.0) < HIGH else None
+def not_fed(found: Evidence, high: float = USUAL.high) -> bool | None:
+    """A claim stands in no chunk; of samples for which retrieval missed what the reference needs: their recall lies below `high`."""
+    return _any(found.answer_claims, "grounding", "not_found") if _fed(found, high) is False else None
+
+
+def _fed(found: Evidence, high: float) -> bool | None:
+    return reaches(found.values[RECALLED], high) if RECALLED in found.values else None
 
 
 def nothing_covered(found: Evidence) -> bool | None:
@@ -285,6 +289,11 @@ SIGNS: dict[str, Sign] = {
     )
 }
 """Every sign by its name."""
+
+
+def signs_at(levels: Levels) -> Mapping[str, Sign]:
+    """Return every sign by its name, with other limits than the usual ones."""
+    return {**SIGNS, **{sign.__name__: partial(sign, high=levels.high) for sign in (added, not_fed)}}
 
 
 def truth(value: object) -> bool | None:
