@@ -84,6 +84,14 @@ def test_a_group_too_small_to_say_something_is_not_called_weak():
     assert [weak.value for weak in found.weak] == ["lists"]
 
 
+def test_a_group_is_as_large_as_its_scores():
+    """Nine of ten without a score: the one that is left does not make a group weak."""
+    usual, lost = [{"recall": "s"}] * 20, {"failed": {"context_recall": "timeout"}, "sample": LISTS}
+    assert facts(*usual, {"recall": "n", "sample": LISTS}, *[lost] * 9).weak == ()
+    found = facts(*usual, *[{"recall": "n", "sample": LISTS}] * 3, *[lost] * 7)
+    assert ([weak.n for weak in found.weak], found.smallest_group) == ([6], 20)
+
+
 def test_nothing_gives_nothing():
     found = facts_of([])
     assert (found.samples, found.metrics, found.weak, found.smallest_group) == (0, {}, (), None)

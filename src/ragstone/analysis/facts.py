@@ -75,6 +75,7 @@ class Weak:
     mean: float
     """Mean of its context_precision and context_recall."""
     n: int
+    """Samples that have one of the two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ class Facts:
     quadrants: Mapping[str, int] = field(default_factory=dict)
     """Samples by retrieval_generation: good_good, good_bad, bad_good, bad_bad, unknown. Without refusals that are due."""
     weak: tuple[Weak, ...] = ()
-    """Weakest first; groups of 5 samples or more."""
+    """Weakest first; groups in which 5 samples or more have a retrieval score."""
     enough: int | None = None
     """So many chunks hold all useful ones in 95 % of the samples that have one; None without any."""
     chunks: int | None = None
@@ -197,7 +198,7 @@ class Watch:
     def _weak(self) -> Iterator[Weak]:
         """The groups whose retrieval lies clearly below the run's: categories, and the samples that should be asked back."""
         usual = self._everyone.mean
-        found = [Weak(key, value, group.mean, group.samples) for (key, value), group in self._groups.items() if group.mean is not None]
+        found = [Weak(key, value, group.mean, group.scored) for (key, value), group in self._groups.items() if group.mean is not None]
         behind = [weak for weak in found if usual is not None and weak.n >= SMALL and weak.mean <= usual - BEHIND]
         yield from sorted(behind, key=lambda weak: weak.mean)
 
@@ -206,15 +207,15 @@ class _Group:
     """Retrieval scores of some samples."""
 
     def __init__(self) -> None:
-        self.samples = 0
+        self.samples = self.scored = 0
         self._total, self._scores = 0.0, 0
 
     def add(self, sample: Evidence) -> None:
+        scores = [sample.values[name] for name in RETRIEVAL if name in sample.values]
         self.samples += 1
-        for name in RETRIEVAL:
-            if name in sample.values:
-                self._total += sample.values[name]
-                self._scores += 1
+        self.scored += bool(scores)
+        self._total += sum(scores)
+        self._scores += len(scores)
 
     @property
     def mean(self) -> float | None:
