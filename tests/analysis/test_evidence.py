@@ -91,6 +91,13 @@ def test_f1_is_worked_out_where_the_row_does_not_tell_it():
     assert evidence("s", [{**row("answer_correctness", value=0.4), "detail": {"f1": "?"}}]).f1 is None
 
 
+@pytest.mark.parametrize(("name", "beta"), [("(beta=2)", 2.0), ("(beta=0.5,weights=[1,0])", 0.5), ("(weights=[1,0])", 1.0), ("", 1.0)])
+def test_where_the_row_does_not_tell_f_it_is_that_of_the_metric_s_beta(name, beta):
+    lines = [line("a1", "+", "r1"), line("r1", "="), line("r2", "0"), line("r3", "0")]
+    found = evidence("s", [{**row(f"answer_correctness{name}", *lines, value=0.4), "detail": None}])
+    assert found.f1 == pytest.approx((1 + beta**2) * (1 / 3) / (beta**2 + 1 / 3))
+
+
 @pytest.mark.parametrize(
     ("sample", "reason", "found"),
     [

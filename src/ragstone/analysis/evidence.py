@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.analysis.cells import FAILED
 from ragstone.analysis.claims import Claim, Gathering, lines_of, listed, majority, same_text
-from ragstone.analysis.pooled import base_name
+from ragstone.analysis.pooled import base_name, beta_of, f_beta
 from ragstone.analysis.slices import expected_behavior
 
 Row = dict[str, Any]
@@ -177,7 +177,7 @@ def evidence(sample_id: str, rows: Iterable[Row], about: About | None = None) ->
         questions=tuple(_questions(fine.get("answer_relevancy", ()))),
         keywords=tuple(_keywords(fine.get("keyword_recall", ()))),
         flags=frozenset(_flags(cells)),
-        **_correctness(details.get("answer_correctness", []), answers, references),
+        **_correctness(details.get("answer_correctness", []), answers, references, _beta(fine)),
         clipped=next((d["clipped"] for found in details.values() for d in found if isinstance(d.get("clipped"), dict)), {}),
         best={name: found[0]["best"] for name, found in details.items() if isinstance(found[0].get("best"), int)},
         in_parts=frozenset(name for name, found in details.items() if any(d.get("in_parts") for d in found)),
@@ -253,27 +253,30 @@ def _flags(cells: Mapping[str, list[Row]]) -> Iterator[str]:
                 yield flag
 
 
-def _correctness(details: Sequence[Row], answers: Sequence[Claim], references: Sequence[Claim]) -> dict[str, Any]:
+def _beta(fine: Mapping[str, list[Row]]) -> float:
+    return next((beta_of(str(row["metric"])) for row in fine.get("answer_correctness", ())), 1.0)
+
+
+def _correctness(details: Sequence[Row], answers: Sequence[Claim], references: Sequence[Claim], beta: float) -> dict[str, Any]:
     if not details:
         return {}
     told = [min(1.0, max(0.0, f1)) for d in details if (f1 := _number(d.get("f1"))) is not None]
     cosines = [cosine for d in details if (cosine := _number(d.get("cosine"))) is not None]
     weights = next((w for d in details if (w := _weights(d.get("weights"))) is not None), WEIGHTS)
     return {
-        "f1": _mean(told) if told else _f1(answers, references),
+        "f1": _mean(told) if told else _worked_out(answers, references, beta),
         "f1_told": bool(told),
         "cosine": _mean(cosines) if cosines else None,
         "weights": weights,
     }
 
 
-def _f1(answers: Sequence[Claim], references: Sequence[Claim]) -> float | None:
+def _worked_out(answers: Sequence[Claim], references: Sequence[Claim], beta: float) -> float | None:
     given = [c.matching == "supported" for c in answers if c.matching is not None]
     wanted = [c.matching == "covered" for c in references if c.matching is not None]
     if not wanted:
         return None
-    precision, recall = (sum(given) / len(given) if given else 0.0), sum(wanted) / len(wanted)
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return f_beta(sum(given) / len(given) if given else 0.0, sum(wanted) / len(wanted), beta)
 
 
 def _weights(value: object) -> tuple[float, float] | None:

@@ -44,6 +44,18 @@ def base_name(metric: str) -> str:
     return metric.partition("(")[0]
 
 
+def beta_of(metric: str) -> float:
+    """Return the beta of a metric's name: `answer_correctness(beta=2)` gives 2; 1 where it names none."""
+    named = re.search(r"\bbeta=(\d+(?:\.\d+)?(?:e[+-]?\d+)?)", metric)
+    return float(named[1]) if named else 1.0
+
+
+def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
+    """Return F_beta = (1 + beta^2) P R / (beta^2 P + R), in [0, 1]; 0 where both are 0. beta > 1 weighs recall more."""
+    below = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / below if below else 0.0
+
+
 def lost_lines(row: Row) -> tuple[Row, ...]:
     """Return the verdict lines of a row that cost it points: all that are not supported, covered, useful, committal or found."""
     return tuple(line for line in row.get("verdicts") or () if isinstance(line, dict) and not earned(line))
@@ -104,11 +116,8 @@ def _correctness(name: str, counts: list[int], amount: float, cells: int, weight
     supported, claims, covered, points = counts
     if not points:
         return None
-    named = re.search(r"\bbeta=([0-9.]+)", name)
-    beta = float(named[1]) if named else 1.0
     precision, recall = supported / claims if claims else 0.0, covered / points
-    below = beta * beta * precision + recall
-    return weight * ((1 + beta * beta) * precision * recall / below if below else 0.0) + amount / cells
+    return weight * f_beta(precision, recall, beta_of(name)) + amount / cells
 
 
 _LINES = Pooling(2, _read_lines, _share)
