@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.analysis.planning import needed_n
 from ragstone.analysis.signflip import sign_flip
-from ragstone.analysis.tied import LEAST_N, Simulation, _grid
+from ragstone.analysis.tied import FEWEST, Simulation, _grid
 
 LUMPY = (0.0,) * 80 + (
     1 / 3,
@@ -135,7 +135,7 @@ def test_where_changes_are_many_it_comes_near_the_formula():
 
 
 def test_five_pairs_show_nothing_and_all_pairs_the_same_way_show_something():
-    assert plan(RARE).detectable(LEAST_N - 1) is None
+    assert plan(RARE).detectable(FEWEST - 1) is None
     assert 0 < plan(RARE).detectable(20) <= 1
 
 

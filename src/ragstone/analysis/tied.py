@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from ragstone.analysis.contrast import FEWEST
 from ragstone.analysis.planning import detectable, far_out
 
 DRAWS = 400
@@ -24,8 +25,8 @@ FEW = 40
 """With more changed samples than this the sum of the changes is taken as normal, on its steps."""
 FINEST = 16
 """Steps into which the largest change is cut; changes in thirds, halves and quarters fall on them, others are rounded."""
-LEAST_N, MOST_N = 6, 10**9
-"""No sign pattern of five pairs reaches p <= 0.05; above a billion nobody asks."""
+MOST_N = 10**9
+"""Above a billion nobody asks."""
 SMALLEST = 1e-9
 """A difference below this is none."""
 CLOSE = 1.001
@@ -45,7 +46,7 @@ class Simulation:
     def needed(self, gap: float, shrunk: float = 1.0) -> int | None:
         """Return the pairs that show a gap, within a tenth of a percent, times `shrunk`; None above a billion."""
         shrunk *= 1 + self._unsure()
-        low, high = LEAST_N, LEAST_N
+        low, high = FEWEST, FEWEST
         while self.found(high, gap) < self.power:
             low, high = high, 2 * high
             if high > MOST_N:
@@ -53,17 +54,17 @@ class Simulation:
         while high > low * CLOSE and high - low > 1:
             middle = max(low + 1, math.isqrt(low * high))
             low, high = (low, middle) if self.found(middle, gap) >= self.power else (middle, high)
-        return max(LEAST_N, math.ceil(high * shrunk - 1e-9))
+        return max(FEWEST, math.ceil(high * shrunk - 1e-9))
 
     def detectable(self, n: int) -> float | None:
         """Return the gap that n pairs show, within a tenth of a percent; None where even a gap of 1 is not found."""
-        if n < LEAST_N:
+        if n < FEWEST:
             return None
-        n = max(LEAST_N, math.floor(n / (1 + self._unsure()) + 1e-9))
+        n = max(FEWEST, math.floor(n / (1 + self._unsure()) + 1e-9))
         found = self._at(n)
         if found(1.0) < self.power:
             return None
-        low = high = min(1.0, detectable(self._sd(), n, self.alpha, self.power))
+        low = high = min(1.0, detectable(self._root_mean_square(), n, self.alpha, self.power))
         while high < 1 and found(high) < self.power:
             low, high = high, min(1.0, 1.25 * high)
         while low > SMALLEST and found(low) >= self.power:
@@ -105,7 +106,7 @@ class Simulation:
         power = NormalDist().inv_cdf(self.power)
         return max(0.0, relative * (1 + power * (far_out(self.alpha) + power)) / 4)
 
-    def _sd(self) -> float:
+    def _root_mean_square(self) -> float:
         return math.sqrt(math.fsum(d * d for d in self.differences) / len(self.differences))
 
 
