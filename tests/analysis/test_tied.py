@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
+from ragstone.analysis.contrast import FEWEST
 from ragstone.analysis.planning import needed_n
 from ragstone.analysis.signflip import sign_flip
-from ragstone.analysis.tied import FEWEST, Simulation, _grid
+from ragstone.analysis.tied import Simulation, _grid
 
 LUMPY = (0.0,) * 80 + (
     1 / 3,
