@@ -106,6 +106,7 @@ CASES = [
     ("chunks_dropped", {"values": {"faithfulness": 1.0}, "detail": {"clipped": {"contexts_dropped": 2}}}, True),
     ("chunks_dropped", {"chunks": "10", "sample": {"contexts": ["甲", "乙", "丙"]}}, True),
     ("chunks_dropped", {"chunks": "10", "sample": {"contexts": ["甲", "乙"]}}, False),
+    ("chunks_dropped", {"chunks": "10", "sample": {"contexts": ["甲", "乙"], "context_ids": ["1", "2", "3"]}}, True),
     ("reply_cut", {"failed": {"faithfulness": "truncated"}}, True),
     ("reply_cut", {"failed": {"faithfulness": "timeout"}}, False),
     ("embedding_lost", {"failed": {"answer_relevancy": "embedding_missing"}}, True),

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from ragstone.analysis.canned import Canned
 from ragstone.analysis.causes import SampleCauses, off_topic
 from ragstone.analysis.evidence import Evidence
-from ragstone.analysis.signs import intent_right, truth
+from ragstone.analysis.intents import intent_right, truth
+from ragstone.analysis.signs import judged_fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +60,10 @@ class Remarks:
             yield "no_verdicts"
         if ("ok", "no_context") in found.states.values() and found.expected_behavior not in ("refuse", "clarify"):
             yield "no_contexts"
-        if self._fewer(found):
+        if judged_fewer(found, self._top_k):
             yield "fewer_contexts"
         lost = {claim.claim: claim.cause for claim in causes.claims}
         if any(c.grounding is None and lost.get(c.id) in ("made_up", "beyond_reference") for c in found.answer_claims):
             yield "grounding_unknown"
         if any(c.grounding is None and lost.get(c.id) == "not_used" for c in found.reference_claims):
             yield "retrieval_unknown"
-
-    def _fewer(self, found: Evidence) -> bool:
-        """True if contexts were left out before judging, or the row names more chunks than it holds, or than were rated."""
-        if found.clipped.get("contexts_dropped"):
-            return True
-        held = found.about.contexts if found.about is not None else None
-        if found.about is None or held is None:
-            return False
-        judged = [limit for limit in (self._top_k, len(found.chunks) or None) if limit is not None]
-        return (found.about.context_ids or 0) > held > 0 or any(limit < held for limit in judged)

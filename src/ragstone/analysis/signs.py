@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from ragstone.analysis.claims import Claim, same_text
+from ragstone.analysis.causes import off_topic
+from ragstone.analysis.claims import Claim
 from ragstone.analysis.evidence import Evidence
+from ragstone.analysis.intents import intent_right
 from ragstone.analysis.levels import USUAL, Levels, reaches
 
 FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
@@ -16,8 +18,8 @@ FAITHFUL, RELEVANT, PRECISE, RECALLED, CORRECT = (
     "context_recall",
     "answer_correctness",
 )
-OFF = 0.5
-"""Below it an answer counts as off the question, as in the decision table of the causes."""
+POOR = 0.5
+"""Below it a retrieval score of a sample counts as poor."""
 WIDE = 0.2
 """Cosines of one answer that lie so far apart belong to different questions."""
 MANY_POINTS = 6
@@ -34,11 +36,6 @@ Sign = Callable[[Evidence], bool | None]
 def ranking(found: Evidence) -> list[bool]:
     """Return whether each rated chunk is useful, in rank order; a chunk the repeats do not agree on is not."""
     return [bool(chunk.useful) for chunk in found.chunks]
-
-
-def off(found: Evidence) -> bool:
-    """Return True if the answer's relevancy was measured and lies below 0.5."""
-    return found.values.get(RELEVANT, 1.0) < OFF
 
 
 def due(found: Evidence) -> bool:
@@ -140,7 +137,7 @@ def point_missing(found: Evidence) -> bool | None:
 def fed_but_missing(found: Evidence) -> bool | None:
     """The same, for points that the chunks hold, in answers to the question that was asked."""
     held = (claim for claim in _not_wrong(found) if claim.grounding == "supported")
-    return _any(held, "matching", "missing") if _stating(found) and not off(found) else None
+    return _any(held, "matching", "missing") if _stating(found) and not off_topic(found) else None
 
 
 def _not_wrong(found: Evidence) -> Iterator[Claim]:
@@ -179,7 +176,7 @@ def should_not_answer(found: Evidence) -> bool | None:
 
 def off_question(found: Evidence) -> bool | None:
     """Relevancy lies below 0.5; of samples that have one, without refusals that are due."""
-    return off(found) if RELEVANT in found.values and not due(found) else None
+    return off_topic(found) if RELEVANT in found.values and not due(found) else None
 
 
 def noncommittal(found: Evidence) -> bool | None:
@@ -195,19 +192,19 @@ def one_question(found: Evidence) -> bool | None:
 def wide_cosines(found: Evidence) -> bool | None:
     """One generated question is close to the question, another far from it; of answers off the question."""
     cosines = [question.cosine for question in found.questions if question.cosine is not None]
-    return max(cosines) - min(cosines) >= WIDE if off(found) and len(cosines) > 1 else None
+    return max(cosines) - min(cosines) >= WIDE if off_topic(found) and len(cosines) > 1 else None
 
 
 def more_than_asked(found: Evidence) -> bool | None:
     """Most claims are not among the reference's; of answers off the question that commit to something."""
     words = [claim.matching for claim in found.answer_claims if claim.matching is not None]
-    return 2 * words.count("not_found") > len(words) if off(found) and words and not noncommittal(found) else None
+    return 2 * words.count("not_found") > len(words) if off_topic(found) and words and not noncommittal(found) else None
 
 
 def poorly_fed(found: Evidence) -> bool | None:
     """Retrieval is poor as well; of answers off the question."""
     scores = [found.values[name] for name in (PRECISE, RECALLED) if name in found.values]
-    return min(scores) < OFF if off(found) and scores else None
+    return min(scores) < POOR if off_topic(found) and scores else None
 
 
 def intent_wrong(found: Evidence) -> bool | None:
@@ -216,16 +213,7 @@ def intent_wrong(found: Evidence) -> bool | None:
     It may hold right or wrong (1 or 0, true or false), or the recognised intent beside a column `intent` with the right one.
     """
     right = intent_right(found)
-    return not right if off(found) and right is not None else None
-
-
-def intent_right(found: Evidence) -> bool | None:
-    """Return whether the intent was recognised rightly; None where the sample does not tell it."""
-    told = found.about
-    said = found.values.get("intent_top1", told.intent_top1 if told else None)
-    if said is None or told is None or told.intent is None or "intent_top1" in found.values:
-        return truth(said)
-    return same_text(str(said)) == same_text(str(told.intent))
+    return not right if off_topic(found) and right is not None else None
 
 
 def lent_points(found: Evidence) -> bool | None:
@@ -262,10 +250,23 @@ def cut_short(found: Evidence) -> bool | None:
 
 def chunks_dropped(found: Evidence) -> bool | None:
     """Fewer chunks were judged than retrieved."""
-    if not found.ok:
-        return None
-    held = found.about.contexts if found.about else None
-    return bool(found.clipped.get("contexts_dropped")) or (held is not None and 0 < len(found.chunks) < held)
+    return judged_fewer(found) if found.ok else None
+
+
+def judged_fewer(found: Evidence, top_k: int | None = None) -> bool:
+    """Return True if contexts were left out before judging, or the row names more chunks than it holds, or than were rated.
+
+    Args:
+        found: the sample.
+        top_k: so many contexts of a sample were judged, where the run limits them.
+    """
+    if found.clipped.get("contexts_dropped"):
+        return True
+    held = found.about.contexts if found.about is not None else None
+    if found.about is None or held is None:
+        return False
+    judged = [limit for limit in (top_k, len(found.chunks) or None) if limit is not None]
+    return (found.about.context_ids or 0) > held > 0 or any(limit < held for limit in judged)
 
 
 def reply_cut(found: Evidence) -> bool:
@@ -294,15 +295,3 @@ SIGNS: dict[str, Sign] = {
 def signs_at(levels: Levels) -> Mapping[str, Sign]:
     """Return every sign by its name, with other limits than the usual ones."""
     return {**SIGNS, **{sign.__name__: partial(sign, high=levels.high) for sign in (added, not_fed)}}
-
-
-def truth(value: object) -> bool | None:
-    """Return True or False as a column says it (1, 0, yes, 对…); None for what is neither."""
-    if isinstance(value, bool | int | float):
-        return value >= OFF
-    word = str(value).strip().casefold()
-    return True if word in _YES else False if word in _NO else None
-
-
-_YES = {"1", "1.0", "true", "yes", "right", "correct", "对", "是", "正确"}
-_NO = {"0", "0.0", "false", "no", "wrong", "incorrect", "错", "否", "错误", "不对"}
