@@ -1,8 +1,9 @@
 """Why a sample lost points: every lost claim gets one cause, read off the verdicts that are there. No judge is asked again.
 
 A claim is lost where it costs points: an answer claim that the contexts or the reference do not support, a reference claim the
-answer does not cover. The first condition that holds decides. A condition needs its metric: without one it is left out, and what
-would have to be *shown* (a useful chunk carries the claim) does not hold.
+answer does not cover. The first condition that holds decides. A condition needs its metric: without one it is left out, and the
+conditions after it decide. Without context_precision no chunk counts as useless, so a claim that the contexts support and the
+reference contradicts makes the reference doubtful; the same claim on useless chunks alone has misled.
 """
 
 from __future__ import annotations

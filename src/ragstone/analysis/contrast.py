@@ -66,7 +66,10 @@ class Contrast:
     metric: str
     n: int
     left_out: tuple[tuple[str, Why], ...]
-    """(sample id, why) of every common sample that is no pair of this metric, in the order of the base run."""
+    """(sample id, why) of every common sample that is no pair of this metric, in the order of the base run.
+
+    A sample of which neither run has a cell is not among them: it was never asked for this metric.
+    """
     base_mean: float | None
     new_mean: float | None
     difference: float | None
