@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.facts import read_manifest, run_facts
+from ragstone.facts import manifest_if_readable, run_facts
 
 
 def test_what_a_manifest_does_not_say_is_unknown():
@@ -21,5 +21,5 @@ def test_a_manifest_that_cannot_be_read_is_told(tmp_path, text, code):
     path = tmp_path / "manifest.json"
     if text is not None:
         path.write_text(text)
-    found, notices = read_manifest(path)
+    found, notices = manifest_if_readable(path)
     assert (found, [notice.code for notice in notices]) == ({}, [code])

@@ -289,3 +289,11 @@ def test_a_least_coverage_that_is_no_share_is_refused(odd):
 def test_a_manifest_without_a_usable_least_coverage_tells_nothing(told, used):
     run = Run.from_scores([{"sample_id": "s", "metric": "m", "value": 1.0, "status": "ok"}], manifest={"min_coverage": told})
     assert run.summary().min_coverage == used
+
+
+@pytest.mark.parametrize(("content", "codes"), [(None, ["manifest_missing"]), ("[]", ["manifest_unreadable"]), ("{}", [])])
+def test_a_run_tells_what_is_wrong_with_its_manifest(tmp_path, content, codes):
+    (tmp_path / "scores.jsonl").write_text(json.dumps({"sample_id": "甲", "metric": "faithfulness", "value": 1.0, "status": "ok"}))
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    assert [notice.code for notice in ragstone.load(tmp_path).notices] == codes

@@ -12,7 +12,7 @@ from ragstone.analysis.cells import Notice
 from ragstone.analysis.summary import RunFacts
 
 
-def read_manifest(path: Path) -> tuple[dict[str, Any], list[Notice]]:
+def manifest_if_readable(path: Path) -> tuple[dict[str, Any], list[Notice]]:
     """Return what a manifest holds, {} and a notice where there is none or it cannot be read."""
     if not path.is_file():
         return {}, [Notice("manifest_missing")]

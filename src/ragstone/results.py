@@ -20,7 +20,7 @@ from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts, Terms, summarise
 from ragstone.errors import RunFolderError
-from ragstone.facts import read_manifest, run_facts, text_or_none
+from ragstone.facts import manifest_if_readable, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.refusals import bad_row, no_run
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
@@ -45,7 +45,7 @@ def load(path: str | Path) -> Run:
     scores = folder / SCORES
     if not scores.is_file():
         raise no_run(folder, SCORES)
-    manifest, notices = read_manifest(folder / MANIFEST)
+    manifest, notices = manifest_if_readable(folder / MANIFEST)
     samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
     if not scores.stat().st_size and not (samples and manifest.get("metrics")):
         raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
@@ -79,9 +79,11 @@ class Run:
         replies: Lines | None = None,
     ) -> None:
         """Use `load` or `Run.from_scores`."""
-        self._rows, self._samples, self._notices, self._replies = rows, samples, tuple(notices), replies
+        self._rows, self._samples, self._replies = rows, samples, replies
         self.manifest: Row = manifest or {}
         """What is known of the run; a missing field is unknown."""
+        self.notices = tuple(notices)
+        """What is wrong with the manifest: there is none (`manifest_missing`), or nobody can read it (`manifest_unreadable`)."""
         self.path = path
         """The run folder; None for rows held in memory."""
         self.levels = USUAL
@@ -186,7 +188,7 @@ class Run:
     def _summarised(self, facts: SampleFacts, worst: int, min_coverage: float | None = None, terms: Terms | None = None) -> ShownSummary:
         from ragstone.shown.summary import ShownSummary
 
-        notices = [*self._notices, *adapted(self.manifest), *embedded(self.manifest)]
+        notices = [*self.notices, *adapted(self.manifest), *embedded(self.manifest)]
         cells = self.cells(facts, notices)
         check_cluster(facts)
         limit = least_coverage(min_coverage, self.manifest)
@@ -299,7 +301,7 @@ class Run:
         rows, samples, replies = (
             lines and ListLines(lines.name, (row for *_, row in lines.read([]))) for lines in (self._rows, self._samples, self._replies)
         )
-        found = Run(rows or ListLines(SCORES, ()), samples, self.manifest, None, self._notices, replies)
+        found = Run(rows or ListLines(SCORES, ()), samples, self.manifest, None, self.notices, replies)
         found.levels = self.levels
         return found
 

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from ragstone.errors import RunFolderError
 from ragstone.results import MANIFEST, SCORES, Run, existing, load
 from ragstone.text import say, screen_language
@@ -65,19 +63,11 @@ def _beside(path: Path) -> bool:
 
 def _dated(path: Path) -> DatedRun:
     run = load(path)
-    if not run.manifest and not _tells_nothing(path / MANIFEST):  # it would pass for a run of another gold set
+    if any(notice.code == "manifest_unreadable" for notice in run.notices):  # it would pass for a run of another gold set
         raise RunFolderError(say("history.manifest_unreadable", screen_language()))
     told = _moment(run.manifest.get("created_at"))
     at = told or datetime.fromtimestamp((path / SCORES).stat().st_mtime, UTC)
     return DatedRun(run, path, at, told is not None)
-
-
-def _tells_nothing(manifest: Path) -> bool:
-    """True where a manifest is missing or empty, which is fine; False where it cannot be read."""
-    try:
-        return not manifest.is_file() or orjson.loads(manifest.read_bytes()) == {}
-    except orjson.JSONDecodeError:
-        return False
 
 
 def _moment(told: Any) -> datetime | None:

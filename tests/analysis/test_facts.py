@@ -1,9 +1,9 @@
 """What a run shows, in numbers."""
 
 import pytest
-from support.made_runs import evidences, facts, run
+from support.made_runs import facts
 
-from ragstone.analysis.facts import Tally, Weak, facts_of, standing
+from ragstone.analysis.facts import Tally, Weak, standing
 from ragstone.analysis.levels import Levels
 
 LISTS = {"meta": {"category": "lists"}}
@@ -31,8 +31,7 @@ def test_where_a_mean_stands(mean, level):
 
 
 def test_limits_can_be_set():
-    made = evidences(run({"values": {"faithfulness": 0.85}}))
-    assert facts_of(made, Levels(high=0.9, middle=0.6)).standing("faithfulness") == "middle"
+    assert facts({"values": {"faithfulness": 0.85}}, levels=Levels(high=0.9, middle=0.6)).standing("faithfulness") == "middle"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_limits_can_be_set():
     [(0.8, 0.8, True), (0.1 + 0.7, 0.8, True), (0.79, 0.8, False), (0.7, 0.7, True), (0.85, 0.9, False)],
 )
 def test_a_sample_is_fed_where_its_quadrant_calls_retrieval_good(recall, high, fed):
-    found = facts_of(evidences(run({"claims": "sn", "values": {"context_recall": recall}})), Levels(high=high))
+    found = facts({"claims": "sn", "values": {"context_recall": recall}}, levels=Levels(high=high))
     assert (found.sign("added").of, found.sign("not_fed").of) == ((2, 0) if fed else (0, 2))
     assert found.quadrants["good_bad" if fed else "bad_bad"] == 2
 
@@ -93,5 +92,5 @@ def test_a_group_is_as_large_as_its_scores():
 
 
 def test_nothing_gives_nothing():
-    found = facts_of([])
+    found = facts()
     assert (found.samples, found.metrics, found.weak, found.smallest_group) == (0, {}, (), None)

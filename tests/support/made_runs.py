@@ -8,7 +8,8 @@ from typing import Any
 
 from ragstone import Run
 from ragstone.analysis.evidence import Evidence, about, evidence
-from ragstone.analysis.facts import Facts, facts_of
+from ragstone.analysis.facts import Facts, Watch
+from ragstone.analysis.levels import Levels
 
 Row = dict[str, Any]
 
@@ -32,9 +33,12 @@ def evidences(made: Run) -> list[Evidence]:
     return [evidence(row["id"], made.rows_of(row["id"]), about(row)) for row in made.samples or ()]
 
 
-def facts(*samples: Row) -> Facts:
+def facts(*samples: Row, levels: Levels | None = None) -> Facts:
     """Return what a run of these samples shows."""
-    return facts_of(evidences(run(*samples)))
+    watch = Watch(levels)
+    for found in evidences(run(*samples)) if samples else ():
+        watch.add(found)
+    return watch.facts()
 
 
 def one(**sample: Any) -> Evidence:

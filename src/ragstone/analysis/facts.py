@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,19 +220,6 @@ class _Group:
     @property
     def mean(self) -> float | None:
         return self._total / self._scores if self._scores else None
-
-
-def facts_of(samples: Iterable[Evidence], levels: Levels | None = None) -> Facts:
-    """Return what a run shows.
-
-    Args:
-        samples: the evidence of every sample, in run order.
-        levels: where a mean is high, and where it is middle; unset = 0.8 and 0.5.
-    """
-    watch = Watch(levels)
-    for sample in samples:
-        watch.add(sample)
-    return watch.facts()
 
 
 def standing(mean: float | None, levels: Levels) -> Level | None:
