@@ -12,7 +12,6 @@ from ragstone.analysis.planning import (
     Formula,
     Spread,
     detectable,
-    difference_sd,
     needed_n,
     paired_sd,
     planned,
@@ -124,8 +123,3 @@ def test_ties_call_for_a_simulation_above_seventy_percent(zeros, tied):
 @pytest.mark.parametrize(("correlation", "sd"), [(0.5, 0.2), (0.0, 0.2 * math.sqrt(2)), (0.875, 0.1)])
 def test_scatter_of_differences_from_that_of_scores(correlation, sd):
     assert paired_sd(0.2, correlation) == pytest.approx(sd)
-
-
-def test_sd_of_differences():
-    assert difference_sd([0.1, 0.3]) == pytest.approx(0.02**0.5)
-    assert difference_sd([0.1]) is None

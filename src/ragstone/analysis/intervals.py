@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.analysis.quantiles import beta_quantile, normal_cdf, normal_quantile, t_quantile
 from ragstone.analysis.signflip import cluster_sums
+from ragstone.analysis.spread import mean_within
 from ragstone.analysis.ties import NOISE, tied
 
 if TYPE_CHECKING:
@@ -138,14 +139,9 @@ def _majority(values: Sequence[float]) -> float:
     return leader
 
 
-def _mean(values: Sequence[float]) -> float:
-    # the quotient may leave the range of equal values by one rounding, which would give them a spread
-    return min(max(math.fsum(values) / len(values), min(values)), max(values))
-
-
 def _t(values: Sequence[float], tail: float) -> tuple[float, float]:
     """Return mean +- t(n - 1) sd / sqrt(n)."""
-    n, mean = len(values), _mean(values)
+    n, mean = len(values), mean_within(values)
     se = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1) / n)
     reach = t_quantile(1 - tail, n - 1) * se
     return mean - reach, mean + reach
@@ -153,7 +149,7 @@ def _t(values: Sequence[float], tail: float) -> tuple[float, float]:
 
 def _cluster_t(values: Sequence[float], clusters: Sequence[int], tail: float) -> tuple[float, float] | None:
     """Mean of all values +- t(G - 1) se, se = sqrt(G / (G - 1) * sum of squared cluster sums of (x - mean)) / n."""
-    n, mean = len(values), _mean(values)
+    n, mean = len(values), mean_within(values)
     sums = cluster_sums([v - mean for v in values], clusters)
     count = len(sums)
     if count < 2:
@@ -234,7 +230,7 @@ def _portions(width: int) -> Iterator[int]:
 def _resampled(values: Sequence[float], scale: Scale, tail: float, seed: int, method: Any) -> tuple[float, float]:
     import numpy as np
 
-    mean = _mean(values)
+    mean = mean_within(values)
     groups = _thinned(tied(v - mean for v in values))
     if len(groups) == 1:
         return mean, mean

@@ -11,7 +11,7 @@ Where most differences are 0 that approximation is poor; `ragstone.analysis.tied
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -212,14 +212,6 @@ def _repeats(how: Method, spread: Spread, gap: float, counts: Iterable[int], req
     for k in counts:
         n = how.needed(gap, spread.shrunk(k))
         yield Repeats(k, n, None if n is None else n * k * requests)
-
-
-def difference_sd(differences: Sequence[float]) -> float | None:
-    """Return the standard deviation of differences with n - 1; None below two."""
-    if len(differences) < 2:
-        return None
-    mean = math.fsum(differences) / len(differences)
-    return math.sqrt(math.fsum((d - mean) ** 2 for d in differences) / (len(differences) - 1))
 
 
 def far_out(alpha: float) -> float:

@@ -5,18 +5,26 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 
 
 def mean_of(values: array[float], total: float) -> float | None:
     """Return the mean of values that add up to `total`; None of none."""
-    # the quotient may leave the range of equal values by one rounding
-    return min(max(total / len(values), min(values)), max(values)) if values else None
+    return mean_within(values, total) if values else None
 
 
-def sd_of(values: array[float], mean: float | None) -> float | None:
-    """Return the standard deviation with n - 1; None below two values."""
-    if mean is None or len(values) < 2:
+def mean_within(values: Sequence[float], total: float | None = None) -> float:
+    """Return the mean of one value or more, never outside of their range; `total` is their sum, where it is known."""
+    mean = (math.fsum(values) if total is None else total) / len(values)
+    # the quotient may leave the range of equal values by one rounding, which would give them a spread
+    return min(max(mean, min(values)), max(values))
+
+
+def sd_of(values: Sequence[float], mean: float | None = None) -> float | None:
+    """Return the standard deviation with n - 1, around their mean if it is known already; None below two values."""
+    if len(values) < 2:
         return None
+    mean = mean_within(values) if mean is None else mean
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
 
 

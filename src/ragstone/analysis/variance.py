@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.analysis.spread import mean_within
 from ragstone.analysis.ties import NOISE
 
 
@@ -53,7 +54,7 @@ def random_effects(groups: Iterable[Sequence[float]]) -> Variance | None:
     counts, means, squares = array("q"), array("d"), array("d")
     for values in groups:
         if values:
-            mean = _mean(values)
+            mean = mean_within(values)
             counts.append(len(values))
             means.append(mean)
             squares.append(math.fsum((v - mean) ** 2 for v in values))
@@ -74,10 +75,6 @@ def _between(counts: Sequence[int], means: Sequence[float], judge: float) -> flo
     grand = math.fsum(k * m for k, m in zip(counts, means, strict=True)) / lines
     between = _cleared(math.fsum(k * (m - grand) ** 2 for k, m in zip(counts, means, strict=True)) / (n - 1))
     return max(0.0, (between - judge) / ((lines - sum(k * k for k in counts) / lines) / (n - 1)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return min(max(math.fsum(values) / len(values), min(values)), max(values))
 
 
 def _cleared(variance: float) -> float:

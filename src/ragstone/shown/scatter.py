@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragstone.analysis.planning import ZERO, Spread, difference_sd, paired_sd
+from ragstone.analysis.planning import ZERO, Spread, paired_sd
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.slices import SampleFacts
+from ragstone.analysis.spread import sd_of
 from ragstone.analysis.variance import random_effects
 from ragstone.errors import ConfigError, RunFolderError
 from ragstone.figures import metric_name, metric_named
@@ -82,7 +83,7 @@ def _of_one(run: Run, correlation: float, judge_sd: float | None) -> Iterator[Sp
     for column in cells.columns.values():
         values = [v for v in cells.outcomes(column, range(len(cells))) if v is not None and v >= 0]
         judged = [len(group) for group in _groups(column, range(len(cells)))]
-        sd = difference_sd(values) or 0.0
+        sd = sd_of(values) or 0.0
         noise = _noise(column, range(len(cells)), judge_sd)
         yield Spread(
             sd=paired_sd(sd, correlation),
@@ -144,7 +145,7 @@ def _paired(name: str, cells: tuple[Cells, Cells], rows: tuple[Sequence[int], Se
     # a run judged once cannot tell the judge's noise; then that of the other run stands for both
     noises = [noise or Noise(known[0].once, known[0].once) for noise in noises] if known else []
     return Spread(
-        sd=difference_sd(differences) or 0.0,
+        sd=sd_of(differences) or 0.0,
         source="two_runs",
         metric=name,
         n=len(differences),
