@@ -162,6 +162,21 @@ def test_judge_noise_needs_repeats_on_both_sides(repeated):
     assert "--repeat" in text
 
 
+@pytest.mark.parametrize("value", ["a", "产品"])
+def test_a_slice_has_the_judge_noise_of_its_own_samples(value):
+    rng = random.Random(7)
+    names = [f"q{i:02}" for i in range(16)]
+    samples = [{"id": name, "meta": {"category": value if i % 2 else "other"}} for i, name in enumerate(names)]
+    base, new = ([row(name, rng.random(), repeat=k) for name in names for k in range(3)] for _ in range(2))
+    found = document(base, new[::-1], by="category", base_samples=samples)
+    mine = {name for i, name in enumerate(names) if i % 2}
+    alone = only(*([r for r in rows_ if r["sample_id"] in mine] for rows_ in (base, new)))
+    (part,) = [part for part in found["slices"] if part["value"] == value]
+    noise = part["metrics"][0]["judge_noise"]
+    assert noise == pytest.approx(alone["judge_noise"])
+    assert noise != pytest.approx(found["metrics"][0]["judge_noise"])
+
+
 # ------------------------------------------------------------------ the document
 def test_same_input_same_seed_same_document():
     base, new = rows(drawn(1, 60)), rows([v * 0.9 + 0.01 * (i % 7) for i, v in enumerate(drawn(1, 60))])

@@ -106,7 +106,7 @@ def compare_runs(
     columns = {name: paired(base, new, pairs, name) for name in _with_parts(base.cells, new.cells, metrics)}
     bare = {name: contrast(name, cells, pairs.ids, rules, clusters) for name, cells in columns.items()}
     same = same_answers(base, new, pairs)
-    found = [_with_noise(m, base, new, pairs, columns[m.metric]) for m in _judged([bare], rules)[0]]
+    found = [_with_noise(m, (base, new), (pairs.base, pairs.new), columns[m.metric]) for m in _judged([bare], rules)[0]]
     return ComparedRuns(
         base=facts[0],
         new=facts[1],
@@ -145,13 +145,14 @@ def _clusters(base: Side, new: Side, pairs: Pairs) -> list[int] | None:
 
 
 # ------------------------------------------------------------------ judge noise
-def _with_noise(found: Contrast, base: Side, new: Side, pairs: Pairs, cells: Paired) -> Contrast:
+def _with_noise(found: Contrast, runs: tuple[Side, Side], samples: tuple[Sequence[int], Sequence[int]], cells: Paired) -> Contrast:
+    """Add what of a difference the judge may be; `samples` are the numbers of the paired samples in both runs, as `cells` has them."""
     if is_part(found.metric) or not found.n:
         return found
     both = cells.both.nonzero()[0].tolist()
     sides = [
         _within(side.cells.columns[found.metric], [rows[i] for i in both])
-        for side, rows in ((base, pairs.base), (new, pairs.new))
+        for side, rows in zip(runs, samples, strict=True)
         if len(side.cells.columns[found.metric].lanes) > 1
     ]
     if len(sides) < 2 or None in sides:
@@ -184,7 +185,9 @@ def _slices(
         for _, rows in groups
     ]
     for (value, rows), metrics in zip(groups, _judged(bare, rules), strict=True):
-        yield ComparedSlice(key, value, len(rows), tuple(metrics))
+        samples = [pairs.base[i] for i in rows], [pairs.new[i] for i in rows]
+        found = [_with_noise(m, (base, new), samples, columns[m.metric].over(rows)) for m in metrics]
+        yield ComparedSlice(key, value, len(rows), tuple(found))
 
 
 def _groups(base: Side, new: Side, pairs: Pairs) -> Iterator[tuple[Any, list[int]]]:
