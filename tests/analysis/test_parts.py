@@ -36,6 +36,23 @@ def test_parts_follow_the_repeats_and_the_state_of_their_cell():
     ]
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        row("a", 0.5, "answer_correctness"),
+        row("a", 0.5, "answer_correctness", detail={"cosine": None, "f1": True}),
+        row("a", "timeout", "answer_correctness", detail={"f1": 0.9, "cosine": 0.9}),
+        row("a", None, "answer_correctness"),
+    ],
+)
+def test_the_last_row_of_a_cell_decides_on_its_parts_too(last):
+    cells = ComparedCells()
+    for place, one in enumerate([correct("a", 0.5, 0.2, 0.5), correct("b", 0.5, 0.4, 0.6), correct("a", 0.5, 0.8, 0.7, repeat=1), last]):
+        cells.add(one, place)
+    f1, cosine = (cells.parts[part_name("answer_correctness", part)] for part in ("f1", "cosine"))
+    assert (f1.value(0), cosine.value(0), f1.value(1), cosine.value(1)) == (0.8, 0.7, 0.4, 0.6)
+
+
 def test_parameters_stay_in_the_name_of_a_part():
     name = "answer_correctness(beta=2)"
     both = [correct("a", 0.5, 0.5, 0.5, metric=name)]

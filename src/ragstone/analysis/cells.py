@@ -163,14 +163,14 @@ class Cells:
         column = self.columns.get(metric) or self.column(metric)
         at, lane = self.ids.number(sample_id), column.lanes.get(repeat) or column.lane(repeat)
         self.doubled += lane.put(at, value, place)
-        if (detail := row.get("detail")) or self.in_parts:
-            self._note((metric, at, repeat), detail)
+        self._note((metric, at, repeat), row)
         if value >= 0 and row.get("verdicts"):
             self._pool(column, lane, at, row)
         elif at * column.pool.counts < len(lane.counts):
             lane.leave(at, (0,) * column.pool.counts, 0.0)
 
-    def _note(self, cell: tuple[str, int, int], detail: object) -> None:
+    def _note(self, cell: tuple[str, int, int], row: Row) -> None:
+        detail = row.get("detail")
         if isinstance(detail, dict) and detail.get("in_parts"):
             self.in_parts.add(cell)
         elif self.in_parts:

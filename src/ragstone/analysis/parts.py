@@ -57,16 +57,18 @@ class ComparedCells(Cells):
         self.lossy: dict[str, set[int]] = {}
         """Metric -> samples with a claim that is not supported or covered."""
 
-    def _note(self, cell: tuple[str, int, int], detail: object) -> None:
-        if not isinstance(detail, dict):
-            return
+    def _note(self, cell: tuple[str, int, int], row: Row) -> None:
         metric, at, repeat = cell
-        if base_name(metric) == CORRECTNESS:
-            for part in PARTS:
-                name, value = part_name(metric, part), detail.get(part)
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    # a cosine below 0 counts as 0 in the score, so it does here
-                    self.parts.setdefault(name, Part(metric)).put(at, repeat, min(1.0, max(0.0, value)))
+        if base_name(metric) != CORRECTNESS:
+            return
+        detail = row.get("detail") if row["status"] == "ok" else None
+        for part in PARTS:
+            name, value = part_name(metric, part), detail.get(part) if isinstance(detail, dict) else None
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                # a cosine below 0 counts as 0 in the score, so it does here
+                self.parts.setdefault(name, Part(metric)).put(at, repeat, min(1.0, max(0.0, value)))
+            elif name in self.parts:  # an earlier row of this cell may have told it
+                self.parts[name].put(at, repeat, math.nan)
 
     def _pool(self, column: Column, lane: Lane, at: int, row: Row) -> None:
         if base_name(column.metric) in (CORRECTNESS, FAITHFULNESS) and any(
