@@ -2,6 +2,7 @@ import pytest
 from support.evidence_rows import line, row
 
 from ragstone.analysis.claims import UNSURE, Gathering, lines_of, majority, same_text
+from ragstone.language import fold
 
 
 def gathered(*rows, kind="answer_claim"):
@@ -39,6 +40,20 @@ def test_two_thirds_of_the_repeats_decide(words, found):
         ("质保期为 3 年", "质保期为 5 年", False),
         ("low -5 ℃", "low 5 ℃", False),
         (None, "", True),
+        ("“三年”保修", "三年保修", True),
+        ("「三年」保修。", "《三年》保修", True),
+        ("“保修三年。”", "保修三年", True),
+        ("It is “free”.", 'it is "free"', True),
+        ("it’s free", "It's free!", True),
+        ("7-10 天", "7–10天", True),
+        ("7～10 天", "7 — 10天", True),
+        ("7-10 天", "710 天", False),
+        ("7–10 days", "710 days", False),
+        ("−5 ℃", "-5℃", True),
+        ("−5 ℃", "5 ℃", False),
+        ("~5 天", "-5 天", False),
+        ("1.5 h", "15 h", False),
+        ("3/4", "34", False),
     ],
 )
 def test_texts_are_compared_folded(one, other, same):
@@ -52,6 +67,23 @@ def test_a_claim_is_one_record_over_both_metrics():
     )
     assert (claim.id, claim.text, claim.grounding, claim.chunks) == ("a1", "质保 5 年。", "not_found", ("c2",))
     assert (claim.matching, claim.matches, claim.confidence, claim.unsure) == ("contradicted", ("r1",), 0.7, False)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("“三年”保修", "三年保修"),
+        ("《手册》第 3 条", "手册第3条"),
+        ("It’s “free”", "its free"),
+        ("7-10 天", "7–10天"),
+        ("7～10 天", "7-10 天"),
+        ("7-10 天", "710 天"),
+        ("−5 ℃", "-5 ℃"),
+        ("−5 ℃", "5 ℃"),
+    ],
+)
+def test_one_folding_says_what_the_other_says(one, other):
+    assert (same_text(one) == same_text(other)) is (fold(one) == fold(other))
 
 
 @pytest.mark.parametrize("elsewhere", [{"best": 1}, {"repeat": 1}])

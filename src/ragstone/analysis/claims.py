@@ -27,7 +27,9 @@ COVERAGE = frozenset({"covered", "missing"})
 _Place = tuple[str, str, int, str]
 """Where a claim stands: its kind, its id, the repeat, the number of the reference."""
 _KINDS = {"a": "answer_claim", "r": "reference_claim", "c": "context", "q": "question", "k": "keyword"}
-_ENDS = re.compile(r"\s+|[。.;；!！,，]+$")
+_DROPPED = re.compile("[\\s\"'`“”„‟‘’‚‛«»‹›「」『』《》〈〉〝〞〟]+")
+_ENDS = "。.;!,"
+_DASH = re.compile("[‐‑‒–—―−]|(?<=[0-9])[~〜](?=[0-9])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,15 @@ class Claim:
 
 
 def same_text(text: object) -> str:
-    """Return a text as claims and answers are compared here: NFKC, case-folded, without white space and closing punctuation.
+    """Return a text as claims and answers are compared here.
 
-    >>> same_text(" 三 年。") == same_text("三年")
+    NFKC, case-folded, without white space, quotation marks and closing punctuation; every dash is a hyphen, and so is the ~ of a
+    range. Dashes stay: 7-10 is not 710.
+
+    >>> same_text(" “三 年”。") == same_text("三年")
     True
     """
-    return _ENDS.sub("", unicodedata.normalize("NFKC", str(text or "").strip()).casefold())
+    return _DASH.sub("-", _DROPPED.sub("", unicodedata.normalize("NFKC", str(text or "")).casefold())).rstrip(_ENDS)
 
 
 def majority(words: Sequence[str]) -> str:
