@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
+from ragstone.analysis.claims import majority
 from ragstone.analysis.pooled import base_name, earned
 
 Row = dict[str, Any]
@@ -23,7 +24,6 @@ ANSWERED, RETRIEVED = "answer_correctness", "context_recall"
 SIDES = (ANSWERED, RETRIEVED)
 WORST_FIRST: tuple[Status, ...] = ("lost", "flaky", "fail", "fixed", "unknown", "pass")
 _STATES: tuple[State | None, ...] = (None, "pass", "fail", "mixed")
-_MAJORITY = 2 / 3 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +201,9 @@ class ClaimBook:
 
 
 def _majority(bad: int, good: int) -> State:
-    """The verdict that two thirds of the repeats gave."""
-    share = good / (bad + good)
-    return "pass" if share >= _MAJORITY else "fail" if 1 - share >= _MAJORITY else "mixed"
+    """The verdict that two thirds of the repeats gave, as everywhere; mixed where there is none."""
+    told: dict[str, State] = {"pass": "pass", "fail": "fail"}
+    return told.get(majority(["fail"] * bad + ["pass"] * good), "mixed")
 
 
 def _stage(states: Sequence[State | None], retrieved: Sequence[State | None], found: Course) -> Stage | None:
