@@ -121,6 +121,75 @@ def test_correctness_says_nothing_of_the_contexts():
     assert changes(base, new) == {}
 
 
+EMPTY = row("s", 0, "answer_correctness", reason="empty_answer", verdicts=[])
+
+
+def test_an_empty_answer_loses_every_claim_it_covered():
+    told = [correctness("s", "covered", "missing", "covered", keys="k")]
+    assert changes(told, [EMPTY]) == {"lost": [("s", "r1", "covered", "missing"), ("s", "r3", "covered", "missing")]}
+    assert changes([EMPTY], told) == {"gained": [("s", "r1", "missing", "covered"), ("s", "r3", "missing", "covered")]}
+    assert changes([EMPTY], [EMPTY]) == {}
+    assert changes(told, [row("s", "timeout", "answer_correctness")]) == {}
+    assert changes(told, [row("s", 0, "answer_correctness", verdicts=[])]) == {}
+
+
+def test_a_claim_that_an_empty_answer_loses_may_still_stand_in_the_contexts():
+    def recall(chunk):
+        return row("s", 1, "context_recall", verdicts=[claim("reference_claim", "r1", "保修三年。", "supported", chunk, key="k")])
+
+    told = row("s", 1, "answer_correctness", verdicts=[claim("reference_claim", "r1", "保修三年。", "covered", key="k")])
+    (lost,) = document([told, recall("c2")], [EMPTY, recall("c1")])["claims"]["lost"]
+    assert (lost["claim"], lost["key"], lost["text"]) == ("r1", "k", "保修三年。")
+    assert (lost["base_evidence"], lost["new_evidence"]) == (["c2"], ["c1"])
+    (lost,) = document([told, recall("c2")], [EMPTY])["claims"]["lost"]
+    assert (lost["base_evidence"], lost["new_evidence"]) == (["c2"], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"), [("++-", "covered"), ("+-", None), ("+++--", None), ("++++--", "covered"), ("--+", "missing")]
+)
+def test_two_thirds_of_the_repeats_decide_as_everywhere(words, verdict):
+    repeats = [correctness("s", "covered" if word == "+" else "missing", repeat=i) for i, word in enumerate(words)]
+    assert ("lost" in changes(repeats, [correctness("s", "missing")])) is (verdict == "covered")
+    assert ("gained" in changes(repeats, [correctness("s", "covered")])) is (verdict == "missing")
+
+
+def test_a_claim_the_base_run_was_of_two_minds_about_is_new_without_a_verdict():
+    base = [faithfulness("s", ("x", word), repeat=i) for i, word in enumerate(("supported", "not_found"))]
+    assert changes(base, [faithfulness("s", ("x", "not_found"))]) == {"newly_unsupported": [("s", "a1", None, "not_found")]}
+
+
+def bare(metric, *lines):
+    return [row("s", 0.5, metric, verdicts=list(lines))]
+
+
+def test_claims_without_text_and_key_are_told_apart_by_their_id():
+    base = bare("answer_correctness", {"id": "r1", "verdict": "covered"}, {"id": "r2", "verdict": "missing"})
+    new = bare("answer_correctness", {"id": "r1", "verdict": "missing"}, {"id": "r2", "verdict": "covered"})
+    assert changes(base, new) == {"gained": [("s", "r2", "missing", "covered")], "lost": [("s", "r1", "covered", "missing")]}
+    unnamed = bare("faithfulness", {"verdict": "supported"}, {"verdict": "not_found"})
+    assert changes(unnamed, unnamed) == {}
+    assert changes(bare("faithfulness", {"verdict": "supported"}, {"verdict": "supported"}), unnamed) == {
+        "newly_unsupported": [("s", "a2", "supported", "not_found")]
+    }
+
+
+@pytest.mark.parametrize("text", ["Warranty: 3 years", "保修三年"])
+def test_two_claims_of_one_row_with_one_text_are_two_claims(text):
+    def run(*words):
+        return bare("answer_correctness", *(claim("reference_claim", f"r{i}", text, word) for i, word in enumerate(words, 1)))
+
+    assert changes(run("covered", "covered"), run("covered", "missing")) == {"lost": [("s", "r2", "covered", "missing")]}
+    assert changes(run("covered", "missing"), run("covered", "missing")) == {}
+
+
+def test_evidence_that_is_a_bare_name_counts():
+    base = bare("faithfulness", {"id": "a1", "text": "保修三年", "verdict": "supported", "evidence": "c1"})
+    new = bare("faithfulness", {"id": "a1", "text": "“保修三年”", "verdict": "contradicted", "evidence": "c2"})
+    (found,) = document(base, new)["claims"]["newly_contradicted"]
+    assert (found["base"], found["base_evidence"], found["new_evidence"]) == ("supported", ["c1"], ["c2"])
+
+
 def test_lines_that_are_no_verdicts_are_passed_over():
     odd = [row("s", 0.5, "answer_correctness", verdicts=["x", {}, {"verdict": 3}, {"id": "r1", "verdict": "missing", "evidence": "c1"}])]
     assert changes(odd, odd) == {}

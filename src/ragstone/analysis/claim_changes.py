@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ragstone.analysis.claims import lines_of, same_text
-from ragstone.analysis.parts import CORRECTNESS, FAITHFULNESS, RECALL, ComparedCells
+from ragstone.analysis.claims import UNSURE, Claim, Gathering, same_text
+from ragstone.analysis.parts import CORRECTNESS, FAITHFULNESS, RECALL, ComparedCells, empty_answer
 from ragstone.analysis.pooled import base_name
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ Fetch = Callable[[int], Row]
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """A claim and its verdict in both runs; None = that run's answer does not make it."""
+    """A claim and its verdict in both runs; None = that run's answer does not make it, or its repeats do not agree on it."""
 
     sample_id: str
     claim: str
@@ -47,7 +46,7 @@ class ClaimChanges:
     gained: tuple[ClaimChange, ...] = ()
     """Claims of the reference that were missing and are covered now."""
     lost: tuple[ClaimChange, ...] = ()
-    """Claims of the reference that were covered and are missing now."""
+    """Claims of the reference that were covered and are missing now; an answer that is empty now lacks every claim."""
     newly_contradicted: tuple[ClaimChange, ...] = ()
     """Claims of the new answers that the contexts contradict, and did not in the base run."""
     newly_unsupported: tuple[ClaimChange, ...] = ()
@@ -57,17 +56,6 @@ class ClaimChanges:
         """The object `claims` of `compare --json`."""
         names = ("gained", "lost", "newly_contradicted", "newly_unsupported")
         return {name: [change.to_dict() for change in getattr(self, name)] for name in names}
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """One claim of one run: the majority of its verdicts over the repeats; None where they are split evenly."""
-
-    id: str
-    key: str | None
-    text: str
-    verdict: str | None
-    evidence: tuple[str, ...]
 
 
 def claim_changes(base: Side, new: Side, pairs: Pairs, fetch: tuple[Fetch, Fetch]) -> ClaimChanges:
@@ -90,12 +78,13 @@ def _reference_changes(base: Side, new: Side, pairs: Pairs, fetch: tuple[Fetch, 
     for left, right, name in zip(pairs.base, pairs.new, pairs.ids, strict=True):
         if left not in lossy[0] and right not in lossy[1]:
             continue
-        before = _claims(base.cells, metric, left, fetch[0], "reference_claim") or ()
-        after = _claims(new.cells, metric, right, fetch[1], "reference_claim") or ()
-        for claim in after:
-            old = _match(claim, before)
-            if old is not None and {old.verdict, claim.verdict} == {"covered", "missing"}:
-                yield _change(name, _carried(claim, new.cells, right, fetch[1]), _carried(old, base.cells, left, fetch[0]))
+        (before, blank), (after, blanked) = (
+            _reference(side.cells, metric, at, read) for side, at, read in zip((base, new), (left, right), fetch, strict=True)
+        )
+        before, after = _blanked(after, before) if blank else before, _blanked(before, after) if blanked else after
+        for claim, old in _matched(after, before):
+            if old is not None and {old.matching, claim.matching} == {"covered", "missing"}:
+                yield _change(name, claim, old, "matching")
 
 
 def _answer_changes(base: Side, new: Side, pairs: Pairs, fetch: tuple[Fetch, Fetch]) -> Iterator[ClaimChange]:
@@ -106,40 +95,42 @@ def _answer_changes(base: Side, new: Side, pairs: Pairs, fetch: tuple[Fetch, Fet
     for left, right, name in zip(pairs.base, pairs.new, pairs.ids, strict=True):
         if right not in lossy:
             continue
-        before = _claims(base.cells, metric, left, fetch[0], "answer_claim")
-        for claim in _claims(new.cells, metric, right, fetch[1], "answer_claim") or () if before is not None else ():
-            old = _match(claim, before or ())
-            if claim.verdict in ("contradicted", "not_found") and (old is None or old.verdict != claim.verdict):
-                yield _change(name, claim, old)
+        before, after = _answer(base.cells, metric, left, fetch[0]), _answer(new.cells, metric, right, fetch[1])
+        for claim, old in _matched(after or (), before) if before is not None else ():
+            if claim.grounding in ("contradicted", "not_found") and (old is None or old.grounding != claim.grounding):
+                yield _change(name, claim, old, "grounding")
 
 
 def _common(base: ComparedCells, new: ComparedCells, metric: str) -> str | None:
     return next((name for name in base.columns if base_name(name) == metric and name in new.columns), None)
 
 
-def _claims(cells: ComparedCells, metric: str, at: int, fetch: Fetch, kind: str) -> list[_Claim] | None:
-    """Return a sample's claims; None where it is not known which there are: the cell failed, or holds no verdict lines."""
+def _answer(cells: ComparedCells, metric: str, at: int, fetch: Fetch) -> tuple[Claim, ...] | None:
+    """Return the claims of a sample's answer; None where it is not known which there are: the cell failed, or holds no verdict lines."""
     column = cells.columns[metric]
     outcome = cells.outcome(column, at)
     if outcome is not None and outcome < 0 and cells.reason(outcome)[0] == "not_applicable":
-        return []
+        return ()
     rows = [row for row in _ok_rows(column, at, fetch) if row.get("verdicts") is not None]
-    if not rows:
-        return None
-    groups: dict[str, list[tuple[str, Row]]] = {}
-    for found, name, line in (line for row in rows for line in lines_of(row, kind)):
-        if found == kind:
-            groups.setdefault(str(line.get("key") or "") or same_text(line.get("text")), []).append((name, line))
-    return [_claim(group) for group in groups.values()]
+    return _gathered(checked=rows, kind="answer_claim") if rows else None
 
 
-def _carried(claim: _Claim, cells: ComparedCells, at: int, fetch: Fetch) -> _Claim:
-    """A claim of the reference with the chunks that context_recall found it in; answer_correctness looks at no chunk."""
-    metric = next((name for name in cells.columns if base_name(name) == RECALL), None)
-    if claim.evidence or metric is None:
-        return claim
-    found = _match(claim, _claims(cells, metric, at, fetch, "reference_claim") or ())
-    return replace(claim, evidence=found.evidence) if found else claim
+def _reference(cells: ComparedCells, metric: str, at: int, fetch: Fetch) -> tuple[tuple[Claim, ...], bool]:
+    """Return the claims of a sample's reference, and whether the answer is empty: it lacks them all, though nobody was asked.
+
+    answer_correctness looks at no chunk; those that carry a claim are told by context_recall.
+    """
+    rows = list(_ok_rows(cells.columns[metric], at, fetch))
+    recall = next((column for name, column in cells.columns.items() if base_name(name) == RECALL), None)
+    checked = _ok_rows(recall, at, fetch) if recall else ()
+    found = _gathered(matched=rows, checked=checked, kind="reference_claim")
+    blank = any(map(empty_answer, rows)) and all(claim.matching is None for claim in found)
+    return found, blank
+
+
+def _blanked(claims: Iterable[Claim], found: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Return the claims of the other run as an empty answer has them: all are missing; `found` are those context_recall tells of."""
+    return tuple(replace(found_one or replace(claim, chunks=()), matching="missing") for claim, found_one in _matched(claims, found))
 
 
 def _ok_rows(column: Column, at: int, fetch: Fetch) -> Iterator[Row]:
@@ -148,32 +139,43 @@ def _ok_rows(column: Column, at: int, fetch: Fetch) -> Iterator[Row]:
             yield fetch(lane.places[at])
 
 
-def _claim(lines: Sequence[tuple[str, Row]]) -> _Claim:
-    word, most = Counter(str(line.get("verdict")) for _, line in lines).most_common(1)[0]
-    verdict = word if 2 * most > len(lines) else None
-    name, first = next(((name, line) for name, line in lines if line.get("verdict") == verdict), lines[0])
-    key, evidence = first.get("key"), first.get("evidence")
-    chunks = tuple(map(str, evidence)) if isinstance(evidence, list | tuple) else ()
-    return _Claim(name, str(key) if key else None, str(first.get("text") or ""), verdict, chunks)
+def _gathered(kind: str, *, matched: Iterable[Row] = (), checked: Iterable[Row] = ()) -> tuple[Claim, ...]:
+    found = Gathering()
+    for row in matched:
+        found.match(row)
+    for row in checked:
+        found.check(row, kind)
+    return found.claims(kind)
 
 
-def _match(claim: _Claim, others: Iterable[_Claim]) -> _Claim | None:
-    """By the stable key where both have one, else by equal text."""
+def _matched(claims: Iterable[Claim], others: Sequence[Claim]) -> Iterator[tuple[Claim, Claim | None]]:
+    """Yield every claim with the same one of the other run; of several that say the same the first goes with the first."""
+    taken: set[str] = set()
+    for claim in claims:
+        alike = [other for other in others if _same(claim, other)]
+        found = next((other for other in alike if other.id not in taken), alike[-1] if alike else None)
+        if found is not None:
+            taken.add(found.id)
+        yield claim, found
+
+
+def _same(claim: Claim, other: Claim) -> bool:
+    """By the stable key where both have one, else by equal text; claims without a text by their id."""
+    if claim.key and other.key:
+        return claim.key == other.key
     text = same_text(claim.text)
-    return next(
-        (other for other in others if (claim.key == other.key if claim.key and other.key else text == same_text(other.text))),
-        None,
-    )
+    return text == same_text(other.text) and (bool(text) or claim.id == other.id)
 
 
-def _change(name: str, claim: _Claim, old: _Claim | None) -> ClaimChange:
+def _change(name: str, claim: Claim, old: Claim | None, side: Literal["grounding", "matching"]) -> ClaimChange:
+    before = getattr(old, side) if old else None
     return ClaimChange(
         sample_id=name,
         claim=claim.id,
         key=claim.key or (old.key if old else None),
         text=claim.text,
-        base=old.verdict if old else None,
-        new=claim.verdict,
-        base_evidence=old.evidence if old else (),
-        new_evidence=claim.evidence,
+        base=None if before == UNSURE else before,
+        new=getattr(claim, side),
+        base_evidence=old.chunks if old else (),
+        new_evidence=claim.chunks,
     )

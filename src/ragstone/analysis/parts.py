@@ -28,6 +28,11 @@ def is_part(metric: str) -> bool:
     return part in PARTS and base_name(whole) == CORRECTNESS
 
 
+def empty_answer(row: Row) -> bool:
+    """True for the answer_correctness of an empty answer: it covers no claim, though no verdict line says so."""
+    return row["status"] == "ok" and row.get("reason") == "empty_answer" and not row.get("verdicts")
+
+
 class Part:
     """One part of a metric: a number a sample and repeat, NaN where there is none."""
 
@@ -55,12 +60,14 @@ class ComparedCells(Cells):
         self.names = self.ids = Names()
         self.parts: dict[str, Part] = {}
         self.lossy: dict[str, set[int]] = {}
-        """Metric -> samples with a claim that is not supported or covered."""
+        """Metric -> samples with a claim that is not supported or covered, or whose answer is empty."""
 
     def _note(self, cell: tuple[str, int, int], row: Row) -> None:
         metric, at, repeat = cell
         if base_name(metric) != CORRECTNESS:
             return
+        if empty_answer(row):
+            self.lossy.setdefault(metric, set()).add(at)
         detail = row.get("detail") if row["status"] == "ok" else None
         for part in PARTS:
             name, value = part_name(metric, part), detail.get(part) if isinstance(detail, dict) else None
