@@ -147,6 +147,19 @@ def test_new_made_up_claims(text, rule, status):
     assert result.passed == (status == "pass")
 
 
+@pytest.mark.parametrize(
+    ("text", "base", "passed"),
+    [
+        ("“三年”保修 3 次", "三年保修3次。", True),
+        ("7–10天发货", "7-10 天发货", True),
+        ("Ships in “7–10 days”.", "Ships in 7-10 days", True),
+        ("Ships in 7-10 days", "Ships in 710 days", False),
+    ],
+)
+def test_quotation_marks_and_dashes_make_no_new_claim(text, base, passed):
+    assert gate(claims(text), claims(base), {"no_new_made_up": True}).passed is passed
+
+
 def test_a_claim_the_baseline_had_as_right_without_a_source_is_not_new():
     """A run without answer_correctness cannot tell it from a made-up one."""
     text = "The leave is 7 days."
