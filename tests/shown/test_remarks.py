@@ -41,7 +41,11 @@ SPREAD = [ok(i, i / 11) for i in range(12)]
         pytest.param(SPREAD, {}, "95% interval: with another set", "95% 区间：换一批同类问题", id="interval"),
         pytest.param(SPREAD, {"confidence": 0.9}, "90% interval:", "90% 区间：", id="confidence"),
         pytest.param(
-            [ok(i, 1.0) for i in range(20)], {}, "faithfulness: few scores, or few that differ", "忠实度：分数太少，或与最常见分数不同的太少", id="bounded"
+            [ok(i, 1.0) for i in range(20)],
+            {},
+            "faithfulness: few scores, or few that differ",
+            "忠实度：分数太少，或与最常见分数不同的太少",
+            id="bounded",
         ),
         pytest.param(
             [ok(1, 0.5)],
