@@ -29,16 +29,16 @@ TEXTS = {
     ),
     "better": (
         (HALF, [0.52, 0.92] * 20, {}),
-        "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): better. The true gain lies between 0.027 and 0.033; had nothing changed,"
-        " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 40, down on 0, the same on 0.",
-        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：变好了。真实的提升在 0.027 到 0.033 之间；"
+        "faithfulness 0.690 → 0.720 (+0.030 on 40 questions): better. The true gain very likely lies between 0.027 and 0.033; had nothing"
+        " changed, luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 40, down on 0, the same on 0.",
+        "忠实度 0.690 → 0.720（40 个问题，差 +0.030）：变好了。真实的提升很可能在 0.027 到 0.033 之间；"
         "假如其实没有变化，单凭运气出现这么大差值的机会不到 1000 分之一。上升 40 个，下降 0 个，不变 0 个。",
     ),
     "worse": (
         ([0.52, 0.92] * 20, HALF, {}),
-        "faithfulness 0.720 → 0.690 (-0.030 on 40 questions): worse. The true loss lies between 0.027 and 0.033; had nothing changed,"
-        " luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 0, down on 40, the same on 0.",
-        "忠实度 0.720 → 0.690（40 个问题，差 -0.030）：变差了。真实的下降在 0.027 到 0.033 之间；"
+        "faithfulness 0.720 → 0.690 (-0.030 on 40 questions): worse. The true loss very likely lies between 0.027 and 0.033; had nothing"
+        " changed, luck alone would bring a difference this large in fewer than 1 of 1000 cases. Up on 0, down on 40, the same on 0.",
+        "忠实度 0.720 → 0.690（40 个问题，差 -0.030）：变差了。真实的下降很可能在 0.027 到 0.033 之间；"
         "假如其实没有变化，单凭运气出现这么大差值的机会不到 1000 分之一。上升 0 个，下降 40 个，不变 0 个。",
     ),
     "equivalent": (
@@ -244,3 +244,20 @@ def test_the_same_answers_with_the_same_scores_say_nothing_of_other_questions(la
     assert told_of in told([0.5] * 8, [0.5] * 8, lang)
     assert told_of not in told([0.5] * 8, [0.5] * 8, lang, base_samples=samples, new_samples=samples)
     assert told_of not in told([0.5] * 8, [0.5] * 8, lang, base_manifest={"run_id": "r"}, new_manifest={"run_id": "r"})
+
+
+@LANGUAGES
+def test_a_change_of_the_measuring_is_not_called_better_or_worse(lang):
+    samples = [{"id": f"q{i:02}", "answer": "a", "contexts": ["c"]} for i in range(12)]
+    unlike = {"base_manifest": {"signature": "a"}, "new_manifest": {"signature": "b"}}
+    text = told([0.5] * 12, [0.6 + i / 100 for i in range(12)], lang, base_samples=samples, new_samples=samples, **unlike)
+    assert {"en": "higher this time.", "zh": "这次分数更高。"}[lang] in text
+    assert not re.search("better|变好|true gain|真实的提升", text)
+
+
+@LANGUAGES
+@pytest.mark.parametrize(("step", "offered"), [(0.001, True), (0.2, False)])
+def test_a_margin_is_offered_where_no_difference_could_matter(lang, step, offered):
+    new = [0.5 + step * (i % 3 - 1) + step / 50 for i in range(60)]
+    assert ("--margin 0.02" in told([0.5] * 60, new, lang)) is offered
+    assert "--margin" not in told([0.5] * 60, new, lang, margin=0.0001 if offered else 0.01)

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 FINEST = 9
 """Decimals beyond which two scores are the same."""
+SMALL = 0.02
+"""A margin that is offered where the whole interval lies within it."""
 MANY = 1_000_000
 """More questions than anybody has."""
+MEASURED = {"better": "compare.measuring_better", "worse": "compare.measuring_worse"}
+"""Where the same answers were measured otherwise: nothing has become better or worse."""
+MEASURED_IN_ALL = {"better": "higher", "worse": "lower"}
 EVENLY = {"better": "better_evenly", "worse": "worse_evenly", "identical": "identical_evenly"}
 """Where the interval has no width: "between 0.100 and 0.100" would promise what nobody knows."""
 ORDER = ("worse", "better", "equivalent", "identical", "cannot_tell", "too_few")
@@ -51,6 +56,8 @@ def _sentences(found: Contrast, lang: Language, family: int, alone: str | None) 
             key = "compare.verdict_leaning_among"
         if key.startswith("compare.verdict_identical") and alone:
             key = "compare.verdict_identical_alone"
+        if alone == "measuring" and found.verdict in MEASURED:
+            key = MEASURED[found.verdict]
         yield say(key, lang, **_values(found, lang, family))
         if found.wins or found.losses:
             yield say("compare.counts", lang, wins=found.wins, losses=found.losses, ties=found.ties)
@@ -100,12 +107,20 @@ def _needs(found: Contrast, lang: Language) -> str:
         if found.needed_n > MANY:
             return say("compare.needs_many", lang)
         key = "compare.needs_margin" if found.margin is not None else "compare.needs"
-        return say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
+        needed = say(key, lang, count=about(found.needed_n), n=found.n, margin=f"{found.margin or 0:g}")
+        return together([needed, *_no_matter(found, lang)], lang)
     if found.verdict == "too_few":
         return ""
     if _kind(found) == "leaning":
         return say("compare.settled_by_more", lang)
     return say("compare.finds", lang, questions=questions(found.n, lang), gap=size(min(1.0, found.detectable)))
+
+
+def _no_matter(found: Contrast, lang: Language) -> Iterator[str]:
+    """How to call a difference none that is small whatever it is; nobody needs thousands of questions for it."""
+    ci = found.ci
+    if found.verdict == "cannot_tell" and found.margin is None and ci is not None and max(-ci.low, ci.high) <= SMALL:
+        yield say("compare.no_matter", lang, margin=f"{SMALL:g}")
 
 
 def _left_out(found: Contrast, lang: Language) -> str:
@@ -133,7 +148,8 @@ def headline(runs: ComparedRuns, lang: Language) -> str:
     for verdict in ORDER:
         names = [label(m.metric, lang) for m in runs.metrics if m.verdict == verdict]
         if names:
-            parts.append(say(f"compare.headline_{verdict}", lang, names=say("compare.comma", lang).join(names)))
+            word = MEASURED_IN_ALL.get(verdict, verdict) if runs.alone == "measuring" else verdict
+            parts.append(say(f"compare.headline_{word}", lang, names=say("compare.comma", lang).join(names)))
     if not runs.alike and not (runs.alone and changed):
         parts.append(say("compare.headline_unalike", lang))
     return together(parts, lang)
