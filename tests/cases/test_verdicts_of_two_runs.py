@@ -139,7 +139,9 @@ def test_every_group_falls_while_the_mean_of_the_run_rises(lang):
 
 
 def test_groups_of_four_are_marked_and_groups_of_five_cannot_be_told():
-    part = lambda i: {"topic": "few" if i < 4 else "five" if i < 9 else None}  # noqa: E731
+    def part(i):
+        return {"topic": "few" if i < 4 else "five" if i < 9 else None}
+
     sides = [run("zh", [value] * 20, meta=part) for value in (0.4, 0.9)]
     slices = compare(*sides, by="topic").to_dict("zh")["slices"]
     assert [(s["value"], s["small"], s["metrics"][0]["n"], s["metrics"][0]["verdict"]) for s in slices] == [
