@@ -261,3 +261,11 @@ def test_a_margin_is_offered_where_no_difference_could_matter(lang, step, offere
     new = [0.5 + step * (i % 3 - 1) + step / 50 for i in range(60)]
     assert ("--margin 0.02" in told([0.5] * 60, new, lang)) is offered
     assert "--margin" not in told([0.5] * 60, new, lang, margin=0.0001 if offered else 0.01)
+
+
+@LANGUAGES
+def test_a_change_that_is_even_but_for_rounding_has_no_range(lang):
+    base = [0.1 * (i % 7) for i in range(20)]
+    text = told(base, [value + 0.03 for value in base], lang)
+    assert {"en": "better, by the same on every question", "zh": "变好"}[lang] in text
+    assert not re.search("very likely|很可能", text)

@@ -76,7 +76,7 @@ def _kind(found: Contrast) -> str:
         return "one_cluster"
     if found.verdict == "cannot_tell" and ci is not None and (ci.low > 0 or ci.high < 0):
         return "leaning"
-    if found.verdict in EVENLY and found.sd == 0 and ci is not None and ci.low == ci.high:
+    if found.verdict in EVENLY and found.sd == 0 and ci is not None and ci.high - ci.low < 10**-FINEST:
         return EVENLY[found.verdict]
     return str(found.verdict)
 
