@@ -10,7 +10,7 @@ import orjson
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError
 from ragstone.transport.retry import Backoff
-from ragstone.transport.wire import AGAIN, DONE, Sleep, Spared, Step, Tally, Wire
+from ragstone.transport.wire import AGAIN, DONE, Posted, Sleep, Spared, Step, Tally, Wire
 
 REPEATS = 2
 LONGEST_WAIT = 10.0
@@ -75,7 +75,7 @@ class Line:
             await self._sleep(min(seconds, LONGEST_WAIT))
 
 
-class _Asked:
+class _Asked(Posted):
     """One request of the doctor on its way."""
 
     def __init__(self, line: Line, body: Body, known: str, learn: Learn | None, *, first: bool) -> None:

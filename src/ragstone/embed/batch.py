@@ -8,7 +8,7 @@ import orjson
 from ragstone.embed.cuts import cut_texts
 from ragstone.embed.refusals import fewer, wants_text
 from ragstone.embed.replies import read_vectors, sends_base64, shows_vectors
-from ragstone.transport.wire import AGAIN, DONE, Spared, Step, Tally
+from ragstone.transport.wire import AGAIN, DONE, Posted, Spared, Step, Tally
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Vector
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragstone.transport.error_body import ApiError
 
 
-class Batch:
+class Batch(Posted):
     """As many of the texts as the endpoint takes at once, the first of them first."""
 
     def __init__(self, model: str, texts: Sequence[str], taught: "Taught") -> None:

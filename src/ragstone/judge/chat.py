@@ -14,7 +14,7 @@ from ragstone.judge.shape import Shape
 from ragstone.judge.witness import CUT, Witness
 from ragstone.questions.base import Question
 from ragstone.transport.error_body import ApiError
-from ragstone.transport.wire import AGAIN, DONE, Spared, Step, Tally
+from ragstone.transport.wire import AGAIN, DONE, Posted, Spared, Step, Tally
 
 STALE = 0.25
 """Seconds after which it is worth looking again whether another run has been given the reply meanwhile."""
@@ -33,7 +33,7 @@ class Desk:
     scrub: Callable[[str], str]
 
 
-class Chat:
+class Chat(Posted):
     """The exchange of one question."""
 
     __slots__ = (

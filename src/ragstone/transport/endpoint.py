@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
@@ -53,27 +54,40 @@ EMBEDDINGS = Role(
     "[embeddings] model (--embeddings)",
     "[embeddings] model, batch_size",
 )
+COLLECT = Role("RAGSTONE_COLLECT_API_KEY", "[collect] url (--url)", "[collect] app (--app)", "[collect] body, path, headers")
 
 
 class Endpoint:
     """One model at one address.
 
     `url` is the base address as shown and stored: no credentials, no query, no trailing slash. A query (Azure's
-    `api-version`) is kept for the requests alone. An address that ends in an operation (`/chat/completions`) is cut.
+    `api-version`) is kept for the requests alone. An address that ends in an operation (`/chat/completions`) is cut, unless
+    it is to be kept `whole`. `secrets` are masked like the key wherever a server echoes them.
 
     Raises:
         ConfigError: the address is no http(s) URL, holds user:password, or the key cannot be sent.
     """
 
-    def __init__(self, base_url: str, model: str, key: Key, role: Role, lang: Language | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        key: Key,
+        role: Role,
+        lang: Language | None = None,
+        *,
+        secrets: Iterable[Key] = (),
+        whole: bool = False,
+    ) -> None:
         self.lang: Language = lang or screen_language()
         self.model, self.key, self.role = model, key, role
         key.check(self.lang)
         parts = self._split(base_url.strip())
-        path = _OPERATIONS.sub("", parts.path.rstrip("/")).rstrip("/")
+        path = parts.path.rstrip("/")
+        path = path if whole else _OPERATIONS.sub("", path).rstrip("/")
         self.url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
         self._query = Secret(parts.query)
-        self._others = tuple(Key(value, name) for name, value in parse_qsl(parts.query) if _NAMES.search(name))
+        self._others = (*(Key(value, name) for name, value in parse_qsl(parts.query) if _NAMES.search(name)), *secrets)
         self.host = (parts.hostname or "").lower()
 
     def __repr__(self) -> str:

@@ -1,9 +1,10 @@
 """One request as its owner sees it, and what follows each of its tries."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from ragstone.transport.answer import Answer
 from ragstone.transport.error_body import ApiError
 
 Spared = Callable[[], Awaitable[bool]] | None
@@ -42,14 +43,43 @@ class Tally:
     """True if the next try wants a connection of its own, because the one that lay ready had been closed."""
 
 
+class Posted:
+    """The usual request: posted, with no headers but those of the session."""
+
+    __slots__ = ()
+    method = "POST"
+    headers: Mapping[str, str] | None = None
+
+
+class Sorter(Protocol):
+    """Reads the answers of one endpoint."""
+
+    def sort(self, answer: Answer, data: Any, exchange: Any, url: str) -> tuple[Step, bool]:
+        """Return what follows, and whether the endpoint has accepted the request. `data` is the body's JSON value.
+
+        Raises StoppedError for what would fail every request.
+        """
+        ...
+
+
 class Exchange(Protocol):
     """One request as its owner sees it."""
 
     tally: Tally
     spared: Spared
 
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str] | None:
+        """Headers of this request alone, which win over those of the session."""
+        ...
+
     def body(self) -> bytes:
-        """Return the request as it has to be sent now; called for every try."""
+        """Return the request as it has to be sent now, b"" = without a body; called for every try."""
         ...
 
     def known(self, data: dict[str, Any]) -> bool:

@@ -71,9 +71,9 @@ class Key:
         """First 3 and last 2 characters; nothing of a key under 12 characters."""
         return f"{self._value[:3]}…{self._value[-2:]}" if len(self._value) >= 12 else "…"
 
-    def header(self) -> dict[str, str]:
-        """Return the Authorization header, or nothing without a key."""
-        return {"Authorization": Secret(f"Bearer {self._value}")} if self._value else {}
+    def header(self, scheme: str = "Bearer") -> dict[str, str]:
+        """Return the Authorization header, or nothing without a key. `scheme` "" = the key alone."""
+        return {"Authorization": Secret(f"{scheme} {self._value}".strip())} if self._value else {}
 
     def scrub(self, text: str) -> str:
         """Return `text` with the key masked, also where JSON escapes spell it: for replies, where models repeat what they saw."""

@@ -3,7 +3,7 @@
 import asyncio
 import io
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import aiohttp
@@ -13,7 +13,7 @@ from ragstone.errors import EndpointError, StoppedError
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, read_json
-from ragstone.transport.exchange import AGAIN, DONE, Exchange, Spared, Step, Tally
+from ragstone.transport.exchange import AGAIN, DONE, Exchange, Posted, Sorter, Spared, Step, Tally
 from ragstone.transport.limiter import Gate, Limiter, Sleep
 from ragstone.transport.meaning import Meaning
 from ragstone.transport.pace import Pace
@@ -22,7 +22,7 @@ from ragstone.transport.retry import Allowance, Backoff, Repeats
 from ragstone.transport.stops import Stops, Watch
 from ragstone.transport.trouble import trouble
 
-__all__ = ["AGAIN", "DONE", "Exchange", "Sleep", "Spared", "Step", "Tally", "Wire"]
+__all__ = ["AGAIN", "DONE", "Exchange", "Posted", "Sleep", "Spared", "Step", "Tally", "Wire"]
 
 CONNECT = 20.0
 """Seconds for a connection to stand; longer is `connection`, not `timeout`."""
@@ -63,7 +63,10 @@ class Wire:
         rpm: int | None = None,
         tpm: int | None = None,
         purse: Purse | None = None,
+        headers: Mapping[str, str] | None = None,
+        meaning: Callable[[Endpoint, Stops, Callable[[], bool]], Sorter] = Meaning,
     ) -> None:
+        """`headers` take the place of those that send JSON, want JSON and hold the key; `meaning` makes the reader of answers."""
         self.endpoint = endpoint
         self._timeout, self._retries, self._backoff, self._sleep = timeout, retries, backoff, sleep
         self._limiter, self._gate = Limiter(concurrency, backoff, sleep), Gate(patience=min(10.0, timeout))
@@ -73,7 +76,8 @@ class Wire:
         self._allowance = Allowance()
         self._tell: Callable[[str], None] = lambda _: None
         self._stops = Stops(endpoint)
-        self._meaning = Meaning(endpoint, self._stops, lambda: self._gate.open)
+        self._headers = headers
+        self._meaning = meaning(endpoint, self._stops, lambda: self._gate.open)
         self._stood = False
         self._sockets = 0
         """Connections made so far."""
@@ -188,7 +192,7 @@ class Wire:
         if self.purse is not None and ticket is None:
             return Step("fail", "budget"), False
         try:
-            answer = await self._post(url, body, exchange.tally)
+            answer = await self._send(url, body, exchange)
             if isinstance(answer, Step):
                 return answer, False
             data = read_json(answer.raw)
@@ -199,16 +203,18 @@ class Wire:
             self._pace.settle(reserved, data)
         return self._meaning.sort(answer, data, exchange, url)
 
-    async def _post(self, url: str, body: bytes, tally: Tally) -> Answer | Step:
+    async def _send(self, url: str, body: bytes, exchange: Exchange) -> Answer | Step:
+        tally = exchange.tally
         tally.attempts += 1
         self.sent += 1
         fresh, tally.fresh = tally.fresh, False
         sockets = self._sockets
         clock = asyncio.get_running_loop().time  # the clock of the time limit
         began = clock()
-        data = body if len(body) < LARGE else io.BytesIO(body)
+        data = (body or None) if len(body) < LARGE else io.BytesIO(body)
+        method, headers = exchange.method, exchange.headers
         try:
-            async with self._open(fresh).post(url, data=data, allow_redirects=False) as response:
+            async with self._open(fresh).request(method, url, data=data, headers=headers, allow_redirects=False) as response:
                 self._stood = True
                 raw = await _whole(response)
                 if raw is None:
@@ -244,11 +250,12 @@ class Wire:
         if self._loop is not loop:
             self._loop, self._sessions = loop, {}
         if (session := self._sessions.get(fresh)) is None:
-            fixed = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"ragstone/{__version__}"}
+            usual = {"Content-Type": "application/json", "Accept": "application/json", **self.endpoint.key.header()}
+            headers = usual if self._headers is None else self._headers
             session = self._sessions[fresh] = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._limiter.most, ttl_dns_cache=300, force_close=fresh, socket_factory=self._socket),
                 timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(CONNECT, self._timeout)),
-                headers={**fixed, **self.endpoint.key.header()},
+                headers={"User-Agent": f"ragstone/{__version__}", **headers},
                 cookie_jar=aiohttp.DummyCookieJar(),
                 proxy=self.endpoint.proxy(),
             )
