@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "metrics": GROUND | LANGUAGE | {"text", "questions"},
     "plans": GROUND | LANGUAGE | {"text", "questions", "metrics"},
     "analysis": {"types"},
+    "checks": GROUND | LANGUAGE | {"text", "analysis", "embed"},
     "tokens": set[str](),
     "transport": GROUND | {"text", "tokens"},
     "judge": WIRE,
@@ -38,7 +39,7 @@ MAY_IMPORT = {
 }
 """Layers and what each may import besides itself. A part that is not listed is shell: it may import everything but the command line."""
 
-PURE = ("questions", "metrics", "plans", "analysis", "text", "types", *sorted(LANGUAGE))
+PURE = ("questions", "metrics", "plans", "analysis", "checks", "text", "types", *sorted(LANGUAGE))
 READS_THE_LOCALE = {"text/__init__.py": {"os", "os.environ", "locale"}}
 IMPURE_MODULES = {
     *("asyncio", "aiohttp", "concurrent", "datetime", "http", "io", "locale", "logging", "multiprocessing", "os", "pathlib"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.metrics.keyword_recall import KeywordRecall
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
+    from ragstone.shown.check import Checked, check
     from ragstone.shown.comparison import Comparison, compare
     from ragstone.shown.diagnosis import Diagnosis, diagnose
     from ragstone.shown.gate import GateResult
@@ -40,6 +41,8 @@ _HOME = {
     "GateResult": "ragstone.shown.gate",
     "plan": "ragstone.shown.plan",
     "Plan": "ragstone.shown.plan",
+    "check": "ragstone.shown.check",
+    "Checked": "ragstone.shown.check",
     "compare": "ragstone.shown.comparison",
     "Comparison": "ragstone.shown.comparison",
     "diagnose": "ragstone.shown.diagnosis",
@@ -64,6 +67,7 @@ _HOME = {
 __all__ = [
     "AnswerCorrectness",
     "AnswerRelevancy",
+    "Checked",
     "Comparison",
     "ConfigError",
     "Context",
@@ -86,6 +90,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "aevaluate",
+    "check",
     "compare",
     "diagnose",
     "estimate",

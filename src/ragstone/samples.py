@@ -43,6 +43,8 @@ class SampleSource:
     """Language -> samples."""
     errors: int
     """Rows whose collection failed (`error`)."""
+    made_ids: int
+    """Rows that came without an id."""
     found: tuple[str, ...]
     """All columns of the source, in the order they came."""
     gold_fingerprint: str
@@ -121,6 +123,7 @@ def scan(
         notices=tuple(survey.notices()),
         languages=dict(survey.languages),
         errors=survey.errors,
+        made_ids=survey.made,
         found=tuple(survey.reader.notes.columns),
         gold_fingerprint=survey.gold.hex(),
         samples_fingerprint=survey.judged.hex(),

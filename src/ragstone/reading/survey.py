@@ -47,7 +47,7 @@ class Survey:
         self.ids = RowIds(earlier)
         self.filled: Counter[str] = Counter()
         self.languages: Counter[Language] = Counter()
-        self.rows = self.errors = 0
+        self.rows = self.errors = self.made = 0
         self.gold, self.judged = Fingerprint(), Fingerprint()
 
     def run(self) -> None:
@@ -107,6 +107,7 @@ class Survey:
         if given := values.get("id"):
             problems += self._take(given, row.number)
         else:
+            self.made += 1
             values["id"] = self.ids.make(values.get("question"), row.number)
         self.problems += problems
         if problems:

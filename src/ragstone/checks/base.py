@@ -43,7 +43,7 @@ class Finding:
     """One thing that may be wrong; its sentences are `check.<kind>` and `check.<kind>_fix`, filled from `values`."""
 
     kind: str
-    """A word of `ragstone.check.kinds.KINDS`."""
+    """A word of `ragstone.checks.kinds.KINDS`."""
     severity: Severity
     row: int
     """Place in the file, from 1; of a finding about the whole set the first row it speaks of."""
