@@ -23,7 +23,22 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from ragstone.types import Language
 
-COMMANDS = ("demo", "check", "evaluate", "show", "diagnose", "compare", "gate", "plan", "history", "replay", "doctor", "metrics", "cache")
+COMMANDS = (
+    "demo",
+    "check",
+    "collect",
+    "evaluate",
+    "show",
+    "diagnose",
+    "compare",
+    "gate",
+    "plan",
+    "history",
+    "replay",
+    "doctor",
+    "metrics",
+    "cache",
+)
 """Every command; each is the function `command` of `ragstone.cli.<name>`, imported only when it is called."""
 
 

@@ -1,0 +1,196 @@
+"""`ragstone collect GOLD --to SAMPLES`: ask a RAG application every question of the gold set and keep what it answered and retrieved."""
+
+# ruff: noqa: ARG001 (the parameters of `command` are read through the context)
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragstone.collect.base import Application
+    from ragstone.collecting import Collected
+    from ragstone.config import Config, Loaded
+    from ragstone.samples import SampleSource
+    from ragstone.types import Language
+
+SOURCE = "cli.collect_panel_source"
+FIRST = "cli.collect_panel_first"
+GOLD = "cli.collect_panel_gold"
+PACE = "cli.panel_pace"
+
+NOT_SETTINGS = ("gold", "to", "call", "answers", "try_", "init", "json", "quiet", "config")
+"""Parameters that no settings file holds."""
+
+
+def _option(name: str, panel: str | None, value: str | None = None, **more: Any) -> Any:
+    """An option; its help stands in the catalogue under the option's name."""
+    return typer.Option(name, metavar=value, help=f"cli.collect_{name[2:].replace('-', '_')}", rich_help_panel=panel, **more)
+
+
+Text = str | None
+Texts = list[str] | None
+
+
+def command(
+    ctx: typer.Context,
+    gold: Annotated[Path | None, typer.Argument(metavar="GOLD", help="cli.collect_gold")] = None,
+    to: Annotated[Path | None, _option("--to", None, "SAMPLES")] = None,
+    json: Annotated[bool, _option("--json", None)] = False,
+    quiet: Annotated[bool, _option("--quiet", None)] = False,
+    config: Annotated[Path | None, _option("--config", None, "FILE")] = None,
+    lang: Annotated[Text, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
+    init: Annotated[Text, _option("--init", FIRST, "PLATFORM")] = None,
+    try_: Annotated[int | None, _option("--try", FIRST, "N", min=1)] = None,
+    platform: Annotated[Text, _option("--platform", SOURCE, "NAME")] = None,
+    url: Annotated[Text, _option("--url", SOURCE, "URL")] = None,
+    app: Annotated[Text, _option("--app", SOURCE, "ID")] = None,
+    stream: Annotated[Text, _option("--stream", SOURCE, "KIND")] = None,
+    call: Annotated[Text, _option("--call", SOURCE, "MODULE:FUNCTION")] = None,
+    answers: Annotated[Path | None, _option("--answers", SOURCE, "FILE")] = None,
+    repeat: Annotated[Text, _option("--repeat", GOLD, "K")] = None,
+    limit: Annotated[Text, _option("--limit", GOLD, "N")] = None,
+    map: Annotated[Texts, _option("--map", GOLD, "NAME=COLUMN")] = None,
+    encoding: Annotated[Text, _option("--encoding", GOLD, "NAME")] = None,
+    max_cell_mb: Annotated[Text, _option("--max-cell-mb", GOLD, "X")] = None,
+    concurrency: Annotated[Text, _option("--concurrency", PACE, "N")] = None,
+    timeout: Annotated[Text, _option("--timeout", PACE, "SECONDS")] = None,
+    retries: Annotated[Text, _option("--retries", PACE, "N")] = None,
+    deadline: Annotated[Text, _option("--deadline", PACE, "SECONDS")] = None,
+    min_coverage: Annotated[Text, _option("--min-coverage", PACE, "X")] = None,
+    retry_failed: Annotated[bool, _option("--retry-failed", PACE)] = False,
+    force: Annotated[bool, _option("--force", PACE)] = False,
+) -> int:
+    """Ask every question; the help stands in the catalogue."""
+    from ragstone.cli.collect_from import application_named
+    from ragstone.cli.help import language_of
+    from ragstone.config import load_config
+
+    screen = language_of(ctx)
+    environ = ctx.find_root().obj["environ"]
+    named = environ.get("RAGSTONE_CONFIG")
+    path = config or (Path(named) if named else None)
+    if init is not None:
+        return _init(init, path, screen, force=force)
+    given = {name: value for name, value in ctx.params.items() if name not in NOT_SETTINGS}
+    loaded = load_config(given, path=path, environ=environ, command="collect")
+    application = application_named(loaded, call, answers, environ, screen)
+    rows = _needed(gold, screen)
+    if try_ is not None:
+        return _try(rows, try_, application, loaded, screen, quiet=quiet, json=json)
+    found = _collect(rows, _target(rows, to, answers, screen), application, loaded, screen, quiet=quiet)
+    return _tell(found, loaded.config, screen, json=json)
+
+
+def _init(platform: str, path: Path | None, lang: Language, *, force: bool) -> int:
+    from ragstone.cli.collect_init import write_settings
+    from ragstone.config.sources import FILE_NAME
+
+    print(write_settings(platform, path or Path(FILE_NAME), lang, force=force))
+    return 0
+
+
+def _try(gold: Path, count: int, application: Application, loaded: Loaded, lang: Language, *, quiet: bool, json: bool) -> int:
+    """Ask a few rows and show them; what would stop a collection is told with its exit code."""
+    from ragstone.api import run_sync
+    from ragstone.cli.collect_try import try_document, try_page, try_rows
+    from ragstone.cli.exits import tell
+    from ragstone.cli.output import print_document
+    from ragstone.cli.progress import reporter
+    from ragstone.collect.base import Row
+    from ragstone.errors import StoppedError
+
+    config = loaded.config
+    source = read_gold(gold, config, lang, count)
+    with reporter(lang, quiet=quiet) as report:
+        for notice in (*loaded.notices, *source.notices):
+            report.notice(notice)
+    try:
+        tried = run_sync(try_rows(application, [Row(sample) for sample in source], config.collect.concurrency or config.concurrency))
+    except StoppedError as stopped:
+        return tell(str(stopped), stopped.exit_code)
+    if json:
+        print_document(try_document(application, tried))
+    else:
+        print(try_page(application, tried, lang), flush=True)
+    stop = next((one.kept.stop for one in tried if one.kept.stop is not None), None)
+    return tell(str(stop), stop.exit_code) if stop is not None else 0
+
+
+def _collect(gold: Path, to: Path, application: Application, loaded: Loaded, lang: Language, *, quiet: bool) -> Collected:
+    from ragstone.api import run_sync
+    from ragstone.cli.collector import long_lived
+    from ragstone.cli.progress import reporter
+    from ragstone.collecting import collect_source
+
+    config = loaded.config
+    source = read_gold(gold, config, lang)
+    with reporter(lang, quiet=quiet) as report, long_lived():
+        for notice in (*loaded.notices, *source.notices):
+            report.notice(notice)
+        heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
+        return run_sync(collect_source(source, application, to=to, config=config, repeat=config.collect.repeat, **heard))
+
+
+def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> int:
+    """Print what was collected and return the exit code."""
+    from ragstone.cli.collect_page import collected_page
+    from ragstone.cli.exits import FAILED, FINE, tell
+    from ragstone.cli.output import print_document
+    from ragstone.text import say
+
+    if json:
+        print_document(found.to_dict())
+    else:
+        print(collected_page(found, lang), flush=True)  # what is told on stderr afterwards must stand below it
+    if found.ok >= config.min_coverage * found.rows:
+        return FINE
+    return tell(say("collect.not_covered", lang, ok=found.ok, rows=found.rows, limit=f"{config.min_coverage:.0%}"), FAILED)
+
+
+def read_gold(gold: Path, config: Config, lang: Language, limit: int | None = None) -> SampleSource:
+    """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
+
+    Raises:
+        DataError: it cannot be read, has no row, or no row has a question.
+    """
+    from ragstone.errors import DataError, Problem
+    from ragstone.samples import scan
+    from ragstone.text import say
+
+    read: Any = {"mapping": config.map, "encoding": config.encoding, "max_cell_mb": config.max_cell_mb}
+    source = scan(gold, limit=limit or config.limit, **read)
+    if not source.count:
+        raise DataError(source.name, [Problem(say("collect.gold_empty", lang))])
+    if "question" not in source.columns:
+        raise DataError(source.name, [Problem(say("collect.no_question", lang, found=", ".join(source.found)))])
+    return source
+
+
+def _needed(gold: Path | None, lang: Language) -> Path:
+    from ragstone.errors import ConfigError
+    from ragstone.text import say
+
+    if gold is None:
+        raise ConfigError(say("collect.gold_missing", lang))
+    return gold
+
+
+def _target(gold: Path, to: Path | None, answers: Path | None, lang: Language) -> Path:
+    """Return the file the samples go to; it must not be one that is read."""
+    from ragstone.errors import ConfigError
+    from ragstone.text import say
+
+    if to is None:
+        raise ConfigError(say("collect.to_missing", lang))
+    if _same(to, gold):
+        raise ConfigError(say("collect.to_is_gold", lang, path=to))
+    if answers is not None and _same(to, answers):
+        raise ConfigError(say("collect.to_is_answers", lang, path=to))
+    return to
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))

@@ -1,0 +1,51 @@
+"""`ragstone collect --init PLATFORM`: a settings file to start from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.types import Language
+
+
+def write_settings(platform: str, path: Path, lang: Language, *, force: bool = False) -> str:
+    """Write a commented settings file for a platform and return what to do next.
+
+    Raises:
+        ConfigError: the platform is unknown, or there is a file already and `force` is not given.
+    """
+    from ragstone.collect.starting import settings_file
+    from ragstone.errors import ConfigError, reason_of
+    from ragstone.text import say
+
+    text = settings_file(platform, lang)
+    said = []
+    try:
+        if path.exists() and not force:
+            raise ConfigError(say("collect.init_exists", lang, path=path))
+        if path.exists():
+            said.append(say("collect.init_set_aside", lang, path=_set_aside(path)))
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigError(say("collect.init_not_written", lang, path=path, reason=reason_of(error, lang))) from None
+    return "\n".join([*said, _next(platform, path, lang)])
+
+
+def _next(platform: str, path: Path, lang: Language) -> str:
+    from ragstone.config.sources import FILE_NAME
+    from ragstone.text import say
+
+    config = "" if str(path) == FILE_NAME else f" --config {shlex.quote(str(path))}"
+    return say("collect.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
+
+
+def _set_aside(path: Path) -> Path:
+    from datetime import UTC, datetime
+
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    names = (path.with_name(f"{path.name}.{stamp}{more}") for more in ("", *(f"-{n}" for n in range(2, 100))))
+    target = next(name for name in names if not name.exists())
+    return path.rename(target)

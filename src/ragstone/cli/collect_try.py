@@ -1,0 +1,161 @@
+"""`ragstone collect --try N`: a few answers and their chunks as they will be judged, and how they were found. Writes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from ragstone.cli.plain import clip, folded, one_line
+from ragstone.cli.width import pad, width
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.collect.base import Application, Kept, Row
+    from ragstone.types import Language
+
+COLUMNS = 80
+ANSWER_SHOWN, CHUNK_SHOWN = 1200, 300
+"""Characters shown of an answer and of a chunk."""
+PIECES_SHOWN, PIECE_COLUMNS = 5, 24
+COMPARED = 20_000
+"""Longest answer whose stripped pieces are looked for; it takes the square of the length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One row that was asked: what came, and the row of the samples it would be."""
+
+    kept: Kept
+    sample: Mapping[str, Any]
+
+
+async def try_rows(application: Application, rows: Sequence[Row], concurrency: int) -> list[Tried]:
+    """Ask every row and return what came, in order. Nothing is written; what stops a collection is raised by the caller (`Kept.stop`).
+
+    Raises ConfigError for a mapping that fits no response.
+    """
+    from ragstone.collect.rows import sample_row
+
+    gate = asyncio.Semaphore(concurrency)
+
+    async def one(row: Row) -> Tried:
+        async with gate:
+            kept = await application.ask(row)
+        return Tried(kept, sample_row(row, kept, application.read(kept)))
+
+    application.expect(len(rows))
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(row)) for row in rows]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    finally:
+        await application.close()
+    return [task.result() for task in tasks]
+
+
+def try_page(application: Application, tried: Sequence[Tried], lang: Language) -> str:
+    """Return the page: how it is asked and read, then every row."""
+    lines = [say("collect.try_heading", lang), *_mapping(application), "", *folded(say("collect.try_wrong", lang), COLUMNS)]
+    for number, one in enumerate(tried, 1):
+        lines += ["", *_row(number, len(tried), one, lang)]
+    lines += ["", *folded(say("collect.try_nothing_written", lang), COLUMNS)]
+    return "\n".join(lines)
+
+
+def try_document(application: Application, tried: Sequence[Tried]) -> dict[str, Any]:
+    """Return the document of `--try N --json`."""
+    return {"collect": dict(application.asked), "mapping": dict(application.mapping), "rows": [dict(one.sample) for one in tried]}
+
+
+def _mapping(application: Application) -> Iterator[str]:
+    fields = {name: value for name, value in {**application.asked, **application.mapping}.items() if _told(value)}
+    left = min(max(map(width, fields), default=0), 20)
+    for name, value in fields.items():
+        yield from folded(_shown(value), COLUMNS, f"  {pad(name, left)}  ", " " * (left + 4))
+
+
+def _told(value: Any) -> bool:
+    return value not in (None, "", [], (), {})
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _row(number: int, total: int, tried: Tried, lang: Language) -> Iterator[str]:
+    sample, kept = tried.sample, tried.kept
+    title = say("collect.try_row", lang, number=number, total=total, id=one_line(sample["id"]))
+    yield from folded(title, COLUMNS)
+    yield "─" * min(COLUMNS, width(title))
+    yield from _field("question", str(sample.get("question") or ""), lang)
+    if sample["error"]:
+        yield from _field("error", str(sample["error"]), lang)
+    yield from _answer(sample, lang)
+    if kept.latency_s is not None:
+        key = "collect.try_seconds" if kept.attempts <= 1 else "collect.try_seconds_tries"
+        yield from _field("latency", say(key, lang, seconds=f"{kept.latency_s:.1f}", attempts=kept.attempts), lang)
+    if not sample["error"]:
+        yield from _chunks(sample, lang)
+
+
+def _field(name: str, text: str, lang: Language) -> list[str]:
+    return folded(text, COLUMNS, say(f"collect.try_{name}", lang))
+
+
+def _answer(sample: Mapping[str, Any], lang: Language) -> Iterator[str]:
+    answer, raw = sample["answer"], sample["answer_raw"]
+    if answer is None:
+        yield from _field("answer", say("collect.try_no_answer", lang), lang)
+        return
+    yield from _field("answer", _cut(answer, ANSWER_SHOWN) or say("collect.try_blank", lang), lang)
+    yield from _told_cut(answer, ANSWER_SHOWN, lang)
+    if raw is not None and raw != answer and (pieces := _stripped(raw, answer)):
+        yield from _field("stripped", pieces, lang)
+
+
+def _stripped(raw: str, answer: str) -> str:
+    """What stands in the raw answer and not in the judged one, each piece once."""
+    if len(raw) > COMPARED:
+        return ""
+    blocks = SequenceMatcher(None, raw, answer, autojunk=False).get_opcodes()
+    pieces = list(dict.fromkeys(piece for tag, a, b, _, _ in blocks if tag != "equal" and (piece := one_line(raw[a:b]))))
+    shown = [clip(piece, PIECE_COLUMNS) for piece in pieces[:PIECES_SHOWN]]
+    return "  ".join([*shown, *(["…"] if len(pieces) > PIECES_SHOWN else [])])
+
+
+def _chunks(sample: Mapping[str, Any], lang: Language) -> Iterator[str]:
+    contexts = sample["contexts"]
+    if not contexts:
+        yield from _field("contexts", say("collect.try_null" if contexts is None else "collect.try_empty", lang), lang)
+        return
+    yield from _field("contexts", say("collect.try_count", lang, count=len(contexts)), lang)
+    for i, text in enumerate(contexts):
+        lead = f"  {i + 1}. "
+        about = " · ".join(_about(sample, i, lang))
+        yield from folded(about, COLUMNS, lead) if about else ()
+        yield from folded(_cut(text, CHUNK_SHOWN) or say("collect.try_blank", lang), COLUMNS, " " * len(lead) if about else lead)
+        yield from _told_cut(text, CHUNK_SHOWN, lang, " " * len(lead))
+
+
+def _about(sample: Mapping[str, Any], i: int, lang: Language) -> Iterator[str]:
+    ids, scores, sources = (sample[f"context_{name}"] for name in ("ids", "scores", "sources"))
+    if scores and scores[i] is not None:
+        yield say("collect.try_score", lang, score=f"{scores[i]:.4g}")
+    if ids:
+        yield say("collect.try_id", lang, id=one_line(ids[i]))
+    if sources and sources[i] is not None:
+        yield say("collect.try_source", lang, source=one_line(sources[i]))
+
+
+def _cut(text: str, shown: int) -> str:
+    return text[:shown] if text.strip() else ""
+
+
+def _told_cut(text: str, shown: int, lang: Language, margin: str = "  ") -> list[str]:
+    return folded(say("collect.try_cut", lang, shown=shown, total=len(text)), COLUMNS, margin) if len(text) > shown else []
