@@ -1,0 +1,167 @@
+"""The answer in a response, or why there is none: told errors, error texts in its place, pages, forms, blanks. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragstone.collect.base import Trouble
+from ragstone.collect.expressions import search
+from ragstone.collect.streams import Assembled
+from ragstone.collect.values import text_of, without_thinking
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.collect.spec import Spec
+    from ragstone.types import Language
+
+_ERROR_TEXTS = re.compile(r"\s*(?:\*\*ERROR\*\*|\*\*错误\*\*)\s*[:：]?", re.IGNORECASE)
+"""How applications begin an error text that they send in place of an answer."""
+_PAGE = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_MESSAGES = ("message", "msg", "detail", "error", "error_msg", "errorMessage", "statusText", "reason")
+_SHOWN = 300
+
+
+def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tuple[str | None, Trouble | None]:
+    """Return the answer that stands in a row's responses, and the trouble with it."""
+    if isinstance(body, Assembled) and body.trouble:
+        return None, body.trouble
+    answer, found = _answer(spec, body, later)
+    if isinstance(body, str) and (answer is None or _PAGE.match(body)):
+        return None, unreadable(body, lang)
+    if told := _told(spec, body, later, lang):
+        return answer, Trouble("platform_error", told)
+    if spec.answer is None and not _answered_later(spec):
+        return None, None
+    if answer is None:
+        return None, None if _awaited(spec, later) else _nothing(spec, body, found, lang)
+    return answer, _bad_text(spec, body, answer, lang)
+
+
+def is_page(text: str) -> bool:
+    """Return whether a text is an HTML page."""
+    return _PAGE.match(text) is not None
+
+
+def unreadable(text: str, lang: Language) -> Trouble:
+    """Return the trouble with a body that is a text where JSON was expected."""
+    if is_page(text):
+        title = re.search(r"<title[^>]*>([^<]*)", text[:20_000], re.IGNORECASE)
+        return Trouble("login_page", say("mapping.login_page", lang, title=shown(title[1]) if title else "HTML"))
+    if not text.strip():
+        return Trouble("not_json", say("mapping.no_body", lang))
+    return Trouble("not_json", say("mapping.not_json", lang, body=shown(text)))
+
+
+def shown(text: str, most: int = _SHOWN) -> str:
+    """Return a text of a response as it stands in a message: on one line, cut."""
+    text = " ".join(text[: most * 4].split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def message_in(value: Any, depth: int = 0) -> str | None:
+    """Return the error message that a value holds: a text, or the message of an object of one of the usual shapes."""
+    if isinstance(value, str):
+        return shown(text_of(value) or "") or None
+    if isinstance(value, list) and value and depth < 4:
+        return message_in(value[0], depth + 1)
+    if isinstance(value, dict) and depth < 4:
+        return next((text for name in _MESSAGES if (text := message_in(value.get(name), depth + 1))), None)
+    return None
+
+
+def told_error(path: str | None, body: Any, lang: Language) -> str | None:
+    """Return the error message that stands at `path` of a response, or None; false, 0 and blanks are no errors."""
+    value = search(path, body) if path is not None else None
+    if not value or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, int | float):
+        return message_in(body) or say("mapping.error_code", lang, code=str(value)[:_SHOWN])
+    return message_in(value) or say("mapping.error_untold", lang)
+
+
+def _told(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> str | None:
+    if told := told_error(spec.error, body, lang):
+        return told
+    if spec.success is not None and not search(spec.success, body):
+        return message_in(body) or say("mapping.no_success", lang, path=spec.success)
+    steps = [step for step in spec.then if step.per == "answer"]
+    path = next((step.error for step in steps if step.error), None) or spec.error
+    return next((told for reply in later if (told := told_error(path, reply, lang))), None)
+
+
+def _answered_later(spec: Spec) -> bool:
+    return any(step.per == "answer" and step.answer for step in spec.then)
+
+
+def _awaited(spec: Spec, later: Sequence[Any]) -> bool:
+    return _answered_later(spec) and not later
+
+
+def _answer(spec: Spec, body: Any, later: Sequence[Any]) -> tuple[str | None, Any]:
+    """The answer as a text, and what stands in its place if that is no text."""
+    found = None
+    for value in _candidates(spec, body, later):
+        if (text := text_of(value)) is not None:
+            return text, value
+        found = value if value is not None else found
+    return None, found
+
+
+def _candidates(spec: Spec, body: Any, later: Sequence[Any]) -> Iterator[Any]:
+    for path in (step.answer for step in reversed(spec.then) if step.per == "answer" and step.answer):
+        for reply in reversed(later):
+            if isinstance(reply, Assembled) and reply.text is not None:
+                yield reply.text
+            yield search(path, reply)
+    if spec.answer is not None:
+        if isinstance(body, Assembled) and body.text is not None:
+            yield body.text
+        yield search(spec.answer, body)
+
+
+def _nothing(spec: Spec, body: Any, found: Any, lang: Language) -> Trouble:
+    if _asks_back(body):
+        return Trouble("interactive", say("mapping.interactive", lang))
+    path = spec.answer or next((step.answer for step in reversed(spec.then) if step.answer), "")
+    if found is not None and found != []:
+        return Trouble("no_answer", say("mapping.answer_no_text", lang, path=path, kind=kind_of(found, lang)))
+    if message := message_in(body):
+        return Trouble("platform_error", message)
+    return Trouble("no_answer", say("mapping.no_answer", lang, path=path))
+
+
+def _bad_text(spec: Spec, body: Any, answer: str, lang: Language) -> Trouble | None:
+    bare = without_thinking(answer)
+    if not bare.strip():
+        word = "interactive" if _asks_back(body) else "empty_answer"
+        return Trouble(word, say("mapping.interactive" if word == "interactive" else "mapping.empty_answer", lang))
+    if _ERROR_TEXTS.match(bare) or any(re.search(pattern, bare) for pattern in spec.fail_if):
+        return Trouble("error_answer", shown(bare))
+    return None
+
+
+def _asks_back(body: Any) -> bool:
+    """FastGPT sends a form under `interactive`, Dify pauses a workflow, LangGraph interrupts."""
+    if not isinstance(body, dict):
+        return False
+    if body.get("interactive") or body.get("__interrupt__"):
+        return True
+    parts = search("choices[0].message.content", body)
+    return isinstance(parts, list) and any(isinstance(part, dict) and part.get("type") == "interactive" for part in parts)
+
+
+def kind_of(value: Any, lang: Language) -> str:
+    """Return what sort of JSON value something is, in words."""
+    if isinstance(value, dict):
+        return say("mapping.kind_object", lang, keys=keys_shown(value))
+    if isinstance(value, list):
+        return say("mapping.kind_list", lang)
+    return say("mapping.kind_text" if isinstance(value, str) else "mapping.kind_other", lang)
+
+
+def keys_shown(value: dict[Any, Any], most: int = 12) -> str:
+    """Return the keys of an object in its order, a long list cut."""
+    keys = [shown(str(key), 40) for key in list(value)[: most + 1]]
+    return ", ".join([*keys[:most], "…"] if len(keys) > most else keys)

@@ -1,0 +1,73 @@
+"""FastGPT: search nodes anywhere in `responseData` (or a stream's `flowResponses`), and the results of a search without an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_DEEPEST = 64
+
+
+def read(body: Any) -> Any:
+    """Return the body with `chunks`, a list of `{id, text, score, source}`; null where no search node tells what it found.
+
+    A chunk whose text the server left out has `text` null.
+    """
+    if not isinstance(body, dict):
+        return body
+    nodes = body.get("responseData", body.get("flowResponses"))
+    if nodes is None and "data" in body and "choices" not in body:
+        return _searched(body)
+    return {**body, "chunks": _chunks(nodes) if isinstance(nodes, list) else None, "interactive": _interactive(body, nodes)}
+
+
+def _searched(body: dict[str, Any]) -> dict[str, Any]:
+    """A search without an answer: `data.list`, in older versions `data` itself."""
+    data = body["data"]
+    found = data.get("list") if isinstance(data, dict) else data
+    return {**body, "chunks": [_chunk(item) for item in found if isinstance(item, dict)]} if isinstance(found, list) else body
+
+
+def _chunks(nodes: list[Any]) -> list[dict[str, Any]] | None:
+    """Chunks of all search nodes in their order; null if there are search nodes, but none tells its chunks."""
+    searches = [node for node in walked(nodes) if _searches(node)]
+    told = [node["quoteList"] for node in searches if isinstance(node.get("quoteList"), list)]
+    if searches and not told:
+        return None
+    return [_chunk(item) for quotes in told for item in quotes if isinstance(item, dict)]
+
+
+def _searches(node: dict[str, Any]) -> bool:
+    return node.get("moduleType") == "datasetSearchNode" or isinstance(node.get("quoteList"), list)
+
+
+def walked(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield every node of a flow, those inside tools, plugins and loops after the one that holds them."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        if "moduleType" in value or "quoteList" in value:
+            yield value
+        inner = [item for key, item in value.items() if key != "quoteList" and isinstance(item, list | dict)]
+    else:
+        inner = value if isinstance(value, list) else []
+    for item in inner:
+        yield from walked(item, depth + 1)
+
+
+def _chunk(item: dict[str, Any]) -> dict[str, Any]:
+    return {"id": item.get("id"), "text": _text(item), "score": item.get("score"), "source": item.get("sourceName")} | {"raw": item}
+
+
+def _text(item: dict[str, Any]) -> str | None:
+    texts = [item.get(name) for name in ("q", "a")]
+    if all(text is None for text in texts):
+        return None
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def _interactive(body: dict[str, Any], nodes: Any) -> Any:
+    """The form a flow shows instead of answering, wherever it is told."""
+    if body.get("interactive"):
+        return body["interactive"]
+    return next((node["interactive"] for node in walked(nodes) if node.get("interactive")), None)
