@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.collect.base import Trouble
 from ragstone.collect.expressions import search
 from ragstone.collect.streams import Assembled
+from ragstone.collect.told import message_in, shown, told_error
 from ragstone.collect.values import text_of, without_thinking
 from ragstone.text import say
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 _ERROR_TEXTS = re.compile(r"\s*(?:\*\*ERROR\*\*|\*\*错误\*\*)\s*[:：]?", re.IGNORECASE)
 """How applications begin an error text that they send in place of an answer."""
 _PAGE = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_MESSAGES = ("message", "msg", "detail", "error", "error_msg", "errorMessage", "statusText", "reason")
-_SHOWN = 300
 
 
 def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tuple[str | None, Trouble | None]:
@@ -52,33 +51,6 @@ def unreadable(text: str, lang: Language) -> Trouble:
     if not text.strip():
         return Trouble("not_json", say("mapping.no_body", lang))
     return Trouble("not_json", say("mapping.not_json", lang, body=shown(text)))
-
-
-def shown(text: str, most: int = _SHOWN) -> str:
-    """Return a text of a response as it stands in a message: on one line, cut."""
-    text = " ".join(text[: most * 4].split())
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def message_in(value: Any, depth: int = 0) -> str | None:
-    """Return the error message that a value holds: a text, or the message of an object of one of the usual shapes."""
-    if isinstance(value, str):
-        return shown(text_of(value) or "") or None
-    if isinstance(value, list) and value and depth < 4:
-        return message_in(value[0], depth + 1)
-    if isinstance(value, dict) and depth < 4:
-        return next((text for name in _MESSAGES if (text := message_in(value.get(name), depth + 1))), None)
-    return None
-
-
-def told_error(path: str | None, body: Any, lang: Language) -> str | None:
-    """Return the error message that stands at `path` of a response, or None; false, 0 and blanks are no errors."""
-    value = search(path, body) if path is not None else None
-    if not value or (isinstance(value, str) and not value.strip()):
-        return None
-    if isinstance(value, int | float):
-        return message_in(body) or say("mapping.error_code", lang, code=str(value)[:_SHOWN])
-    return message_in(value) or say("mapping.error_untold", lang)
 
 
 def _told(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jmespath import exceptions
 from jmespath.functions import Functions
 from jmespath.parser import ParsedResult, Parser
+from jmespath.visitor import TreeInterpreter
 
 from ragstone.config.problems import nearest
 from ragstone.errors import ConfigError
@@ -30,12 +31,25 @@ def _parsed(path: str) -> ParsedResult:
     return Parser().parse(path)
 
 
+def tree_of(path: str) -> Mapping[str, Any]:
+    """Return the syntax tree of an expression that was checked."""
+    return _parsed(path).parsed
+
+
 def found(path: str, body: Any) -> tuple[Any, str | None]:
     """Return what `path` finds in `body` (None = nothing), and why it could not be computed there, or None."""
     try:
         return _parsed(path).search(body), None
     except Exception as error:  # the library lets Python's own errors through, and no response may end the run
         return None, str(error) or type(error).__name__
+
+
+def computed(node: Any, body: Any) -> Any:
+    """Return what a part of a syntax tree finds in `body`, None if it finds nothing or cannot be computed there."""
+    try:
+        return TreeInterpreter().visit(node, body)
+    except Exception:  # as above
+        return None
 
 
 def search(path: str, body: Any) -> Any:
@@ -64,7 +78,7 @@ def check(spec: Spec, lang: Language) -> None:
 def mistake(setting: str, path: str, lang: Language) -> str | None:
     """Return what is wrong with an expression, or None."""
     try:
-        tree = _parsed(path).parsed
+        tree = tree_of(path)
     except exceptions.EmptyExpressionError:
         return say("mapping.path_empty", lang, setting=setting)
     except exceptions.IncompleteExpressionError:

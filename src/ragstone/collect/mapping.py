@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragstone.collect import readers
-from ragstone.collect.answers import answer_of, message_in
+from ragstone.collect.answers import answer_of
 from ragstone.collect.base import Found, Kept, Reading, Received, Trouble
 from ragstone.collect.chunks import chunk_text, chunks_in
 from ragstone.collect.expressions import search
 from ragstone.collect.streams import Assembled, assemble, is_stream
+from ragstone.collect.told import message_in
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ class Look:
     """Index and raw object of every chunk that came without text."""
 
 
-def parsed(spec: Spec, received: Received) -> Any:
+def parsed(spec: Spec, received: Received, lang: Language = "en") -> Any:
     """Return a response in the shape the mapping expects: a stream put together, then through the platform's reader."""
     body = received.body
     if isinstance(body, str) and is_stream(body, spec):
-        body = assemble(body, spec)
+        body = assemble(body, spec, lang)
     if spec.reader is None or received.step == "before":
         return body
     return _reshaped(body, readers.read(spec.reader, body))
@@ -68,8 +69,8 @@ def read(spec: Spec, kept: Kept, lang: Language = "en") -> Reading:
     asked = next((received for received in kept.received if received.step == "ask"), None)
     if asked is None:
         return Reading(None, kept.trouble or Trouble("no_answer", say("mapping.no_response", lang)))
-    later = [parsed(spec, r) for r in kept.received if r.step == "then" and r.chunk is None]
-    seen = look(spec, parsed(spec, asked), later, lang)
+    later = [parsed(spec, r, lang) for r in kept.received if r.step == "then" and r.chunk is None]
+    seen = look(spec, parsed(spec, asked, lang), later, lang)
     if kept.trouble:
         return Reading(None if seen.found is None else replace(seen.found, chunks=None), kept.trouble)
     if seen.trouble or seen.found is None or seen.found.chunks is None:

@@ -2,21 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragstone.collect.expressions import check as check
+from ragstone.collect.expressions import computed, tree_of
 from ragstone.collect.expressions import found as found
 from ragstone.collect.expressions import search as search
+from ragstone.collect.told import shown
+from ragstone.config.problems import nearest
+from ragstone.text import say
 
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec
     from ragstone.types import Language
 
+_KEYS_SHOWN = 15
+_CALLS = ("function_expression", "comparator", "or_expression", "and_expression", "not_expression")
+
 
 def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> str | None:
     """Return what is wrong with the mapping if an expression of it finds nothing in any of these parsed responses, else None.
 
-    `answer` is always looked at, `contexts` and `context_text` where the user gave them.
+    `answer` is always looked at unless a later step gives it, `contexts` and `context_text` where the user gave them.
     """
+    later = [step for step in spec.then if step.per == "answer"]
+    if spec.answer is not None and not any(step.answer for step in later):
+        texts = [getattr(body, "text", None) for body in bodies]
+        if all(text is None for text in texts) and (told := _nowhere("answer", spec.answer, bodies, lang)):
+            return told
+    if spec.contexts is None or any(step.contexts for step in later):
+        return None
+    if "contexts" in spec.own and (told := _nowhere("contexts", spec.contexts, bodies, lang)):
+        return told
+    if "context_text" in spec.own and spec.context_text is not None:
+        chunks = [chunk for body in bodies for chunk in _listed(search(spec.contexts, body))]
+        return _nowhere("context_text", spec.context_text, chunks, lang)
     return None
+
+
+def _listed(value: Any) -> list[Any]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> str | None:
+    """Why `path` finds nothing in any of `bodies`; None if it finds something in one, or there are none."""
+    if not bodies or any(search(path, body) is not None for body in bodies):
+        return None
+    reached = [place for body in bodies for place in _missed(tree_of(path), body)]
+    if not reached:
+        reason = next((why for body in bodies if (why := found(path, body)[1])), None)
+        place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang)
+    else:
+        at, value, field = max(reached, key=lambda place: (place[0].count(".") + bool(place[0]), isinstance(place[1], dict)))
+        place = _place(at, value, field, lang)
+    return say("mapping.misfit", lang, setting=setting, path=path, place=place)
+
+
+Missed = tuple[str, Any, str]
+"""The place reached, the value there, and the field it lacks."""
+
+
+def _missed(node: Mapping[str, Any], value: Any, at: str = "") -> list[Missed]:
+    """Where the fields of an expression lead to nothing, in one response."""
+    return list(_walk(node, value, at))[:200]
+
+
+def _walk(node: Mapping[str, Any], value: Any, at: str) -> Iterator[Missed]:
+    kind, children = node["type"], node.get("children", [])
+    if kind == "field":
+        if not isinstance(value, dict) or value.get(node["value"]) is None:
+            yield at, value, node["value"]
+    elif kind in ("subexpression", "index_expression", "pipe"):
+        yield from _chain(children, value, at)
+    elif kind in ("projection", "value_projection", "filter_projection"):
+        yield from _projected(children, value, at)
+    elif kind == "flatten":
+        yield from _walk(children[0], value, at)
+    elif kind in _CALLS:
+        for child in children:
+            yield from _walk(child, value, at)
+
+
+def _chain(children: Sequence[Mapping[str, Any]], value: Any, at: str) -> Iterator[Missed]:
+    for child in children:
+        missed = list(_walk(child, value, at))
+        if missed:
+            yield from missed
+            return
+        value, at = computed(child, value), _further(at, child)
+        if value is None:
+            return
+
+
+def _projected(children: Sequence[Mapping[str, Any]], value: Any, at: str) -> Iterator[Missed]:
+    left, right = children[0], children[1]
+    missed = list(_walk(left, value, at))
+    if missed:
+        yield from missed
+        return
+    items = computed(left, value)
+    place = f"{_further(at, left)}[]"
+    for item in list(items)[:20] if isinstance(items, list) else ():
+        yield from _walk(right, item, place)
+
+
+def _further(at: str, node: Mapping[str, Any]) -> str:
+    """The place after a step of an expression, as a person would write it."""
+    kind, children = node["type"], node.get("children", [])
+    if kind == "field":
+        return f"{at}.{node['value']}".removeprefix(".")
+    if kind == "index":
+        return f"{at}[{node['value']}]"
+    if kind in ("subexpression", "index_expression", "flatten", "pipe"):
+        for child in children:
+            at = _further(at, child)
+        return at
+    if kind in ("projection", "value_projection", "filter_projection"):
+        return f"{_further(at, children[0])}[]"
+    return at
+
+
+def _place(at: str, value: Any, field: str | None, lang: Language) -> str:
+    where = say("mapping.misfit_at", lang, at=at) if at else say("mapping.misfit_top", lang)
+    if isinstance(value, list):
+        return say("mapping.misfit_list", lang, where=where, count=len(value))
+    if not isinstance(value, dict):
+        return say("mapping.misfit_value", lang, where=where, value=shown(str(value), 80))
+    names = [shown(str(key), 40) for key in value]
+    listed = ", ".join([*names[:_KEYS_SHOWN], "…"] if len(names) > _KEYS_SHOWN else names)
+    hint = ""
+    if field is not None:
+        if field in value:
+            return say("mapping.misfit_null", lang, where=where, field=field, keys=listed)
+        folded = {name.lower(): name for name in names}
+        near = nearest(field, list(folded))
+        hint = say("mapping.did_you_mean", lang, name=folded[near]) if near else ""
+    return say("mapping.misfit_keys", lang, where=where, keys=listed or "-", hint=hint)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragstone.collect.base import Trouble
+from ragstone.collect.deltas import message_of
+from ragstone.collect.ends import is_cut
+from ragstone.collect.events import DONE, Event, events_of, is_events, is_lines
+from ragstone.collect.pieces import text_in
+from ragstone.collect.told import message_in, told_error
+from ragstone.text import say
 
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec
+    from ragstone.types import Language
+
+_INNER = re.compile(r"(?:node|iteration|loop|parallel_branch)_|agent_(?:log|thought)$|flowNode|tts_message|ping$", re.IGNORECASE)
+"""Events about a step on the way: kept under `events`, but no part of the whole response."""
+_FAILED = re.compile(r"(?:.*[._])?(?:error|failed)$|abort$", re.IGNORECASE)
+_PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_DEEPEST = 6
 
 
 class Assembled(dict[str, Any]):
-    """A stream as one object: the merged keys of its events, and `events`."""
+    """A stream as one object: the merged keys of its events, and `events`, the list of `{"event", "data"}`."""
 
     text: str | None = None
     """The answer joined of the pieces in the events, where the mapping's `answer` finds pieces."""
@@ -28,9 +42,80 @@ class Assembled(dict[str, Any]):
 
 def is_stream(text: str, spec: Spec) -> bool:
     """Return whether a body that is no JSON value is a stream, by its shape."""
-    return bool(re.match(r"\ufeff?\s*(?::|(?:data|event|id|retry)\s*:)", text))
+    return is_events(text) or is_lines(text) or (spec.stream == "jsonl" and text.lstrip("\ufeff \t\r\n").startswith("{"))
 
 
-def assemble(text: str, spec: Spec) -> Any:
-    """Return the object a stream comes to."""
-    return Assembled()
+def assemble(text: str, spec: Spec, lang: Language = "en") -> Assembled:
+    """Return the object a stream comes to.
+
+    Top-level keys of all events are merged (a later value wins, but null, true, false and empty ones do not take the place of
+    more); data that is no object stands under its event's name; deltas of OpenAI's shape become `choices[0].message`. The joined
+    text of the answer stands where the mapping's `answer` points, if that is a plain path, and under `text` of the object in any case.
+    """
+    events = events_of(text)
+    outer = [event for event in events if not _INNER.match(event.kind)]
+    whole = Assembled(_merged(outer))
+    if (message := message_of(event.data for event in outer)) is not None:
+        whole["choices"] = [message]
+    whole["events"] = [{"event": event.name, "data": event.data} for event in events]
+    whole.text = text_in(outer, spec)
+    if whole.text is not None and spec.answer and _PLAIN_PATH.fullmatch(spec.answer):
+        _put(whole, spec.answer.split("."), whole.text)
+    whole.trouble = _trouble(events, outer, spec, lang)
+    return whole
+
+
+def _merged(events: Iterable[Event]) -> dict[str, Any]:
+    whole: dict[str, Any] = {}
+    for event in events:
+        if isinstance(event.data, dict):
+            merge(whole, event.data)
+            if event.kind.startswith("response.") and isinstance(event.data.get("response"), dict):
+                merge(whole, event.data["response"])
+        elif event.name and event.data != DONE:
+            before = whole.get(event.name)
+            joined = isinstance(before, str) and isinstance(event.data, str)
+            merge(whole, {event.name: before + event.data if joined else event.data})
+    return whole
+
+
+def merge(into: dict[str, Any], given: dict[str, Any], depth: int = 0) -> None:
+    """Put the values of `given` into `into`; nothing of `given` is changed later."""
+    for key, value in given.items():
+        held = into.get(key)
+        if value is None or (held and value in ("", [], {})) or (isinstance(held, dict) and isinstance(value, bool)):
+            into.setdefault(key, value)
+        elif isinstance(value, dict) and depth < _DEEPEST:
+            fresh = held if isinstance(held, dict) else {}
+            merge(fresh, value, depth + 1)
+            into[key] = fresh
+        else:
+            into[key] = value
+
+
+def _put(whole: dict[str, Any], path: list[str], text: str) -> None:
+    for step in path[:-1]:
+        inner = whole.setdefault(step, {})
+        if not isinstance(inner, dict):
+            return
+        whole = inner
+    whole[path[-1]] = text
+
+
+def _trouble(events: tuple[Event, ...], outer: list[Event], spec: Spec, lang: Language) -> Trouble | None:
+    if message := next(_errors(outer, spec, lang), None):
+        return Trouble("platform_error", message)
+    if not events or is_cut(events):
+        return Trouble("broken_stream", say("mapping.broken_stream" if events else "mapping.no_events", lang))
+    return None
+
+
+def _errors(events: list[Event], spec: Spec, lang: Language) -> Iterator[str]:
+    for event in events:
+        if _FAILED.match(event.kind):
+            yield message_in(event.data) or say("mapping.error_untold", lang)
+        elif isinstance(event.data, dict):
+            if told := told_error(spec.error, event.data, lang):
+                yield told
+            elif not event.data.get("choices") and isinstance(event.data.get("error"), str | dict) and event.data["error"]:
+                yield message_in(event.data["error"]) or say("mapping.error_untold", lang)

@@ -15,10 +15,20 @@ def read(body: Any) -> Any:
     """
     if not isinstance(body, dict):
         return body
-    nodes = body.get("responseData", body.get("flowResponses"))
+    nodes = _nodes(body)
     if nodes is None and "data" in body and "choices" not in body:
         return _searched(body)
     return {**body, "chunks": _chunks(nodes) if isinstance(nodes, list) else None, "interactive": _interactive(body, nodes)}
+
+
+def _nodes(body: dict[str, Any]) -> Any:
+    """The nodes of the flow: whole, at the end of a stream, or one by one in a stream."""
+    for name in ("responseData", "flowResponses"):
+        if body.get(name) is not None:
+            return body[name]
+    events = body.get("events")
+    sent = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+    return [event.get("data") for event in sent if event.get("event") == "flowNodeResponse"] or None
 
 
 def _searched(body: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +66,7 @@ def walked(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def _chunk(item: dict[str, Any]) -> dict[str, Any]:
-    return {"id": item.get("id"), "text": _text(item), "score": item.get("score"), "source": item.get("sourceName")} | {"raw": item}
+    return {**item, "text": _text(item), "source": item.get("sourceName")}
 
 
 def _text(item: dict[str, Any]) -> str | None:
