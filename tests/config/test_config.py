@@ -114,7 +114,14 @@ def test_tables_of_other_commands_are_read_and_kept():
         platform = "mine"
         url = "https://rag.example/api"
         headers = {X-Tenant = "7"}
-        body = {q = "{question}"}
+        body = {q = "$question"}
+        strip = "x"
+        fail_if = ["a", "b"]
+        retry = [418]
+        before = {path = "/open"}
+        [[collect.then]]
+        path = "/p?id=$id"
+        per = "chunk"
         [gate]
         on_doubt = "fail"
         no_new_made_up = "any"
@@ -135,10 +142,36 @@ def test_tables_of_other_commands_are_read_and_kept():
     config = load_config({}, environ={}).config
     assert config.steps == ("collect", "evaluate", "gate")
     assert config.collect.headers == {"X-Tenant": "7"}
+    assert (config.collect.strip, config.collect.fail_if, config.collect.retry) == (("x",), ("a", "b"), (418,))
+    assert (config.collect.before.path, config.collect.then[0].per) == ("/open", "chunk")
     assert config.gate.metrics["faithfulness"].min_mean == 0.8
     assert (config.gate.slices[0].value, config.gate.min_coverage, config.gate.no_new_made_up) == ("leave", 0.95, "any")
     assert config.export.to == ("csv", "langfuse")
     assert config.prices["deepseek-chat"].output == 3
+
+
+def test_one_further_request_may_be_a_table():
+    Path("ragstone.toml").write_text("[collect.then]\npath = '/p'\nuntil = 'done'")
+    assert [step.until for step in load_config({}, environ={}).config.collect.then] == ["done"]
+
+
+@pytest.mark.parametrize("name", ["timeout", "retries", "concurrency", "repeat"])
+def test_flags_of_collect_are_about_the_application(name):
+    for loaded in (
+        load_config({name: "3"}, environ={}, command="collect"),
+        load_config({}, environ={f"RAGSTONE_{name.upper()}": "3"}, command="collect"),
+    ):
+        assert getattr(loaded.config.collect, name) == 3
+        assert (loaded.config.judge, loaded.config.concurrency, loaded.config.repeat) == (Config().judge, 16, 1)
+        assert loaded.origin[f"collect.{name}"] != "default"
+    assert getattr(load_config({name: "3"}, environ={}).config.collect, name) == getattr(Config().collect, name)
+
+
+def test_a_wrong_flag_of_collect_is_named_as_it_was_given():
+    with pytest.raises(ConfigError, match=r"^--timeout = 0: must be a number above 0"):
+        load_config({"timeout": 0}, environ={}, command="collect")
+    with pytest.raises(ConfigError, match=r"^RAGSTONE_STREAM = \"sse\": must be one of none, openai-sse, event-sse, jsonl"):
+        load_config({}, environ={"RAGSTONE_STREAM": "sse", "RAGSTONE_LANG": "en"})
 
 
 def test_settings_do_not_change():
@@ -182,6 +215,15 @@ def test_settings_do_not_change():
             'ragstone.toml: steps = "sing": must be a list of collect, evaluate, diagnose, compare, gate, report, export',
         ),
         ("[metrics]\nmetrics = ['a']\npreset = 'fast'", "[metrics] metrics: give either metrics or a preset, not both"),
+        ("[collect]\nurl = 'h'", 'ragstone.toml: [collect] url: "h" is no address; it must start with http:// or https://'),
+        ("[collect]\nanswr = 'a'", "ragstone.toml: there is no setting answr in [collect]; did you mean [collect] answer?"),
+        ("[collect.before]\npaht = '/'\npath = '/'", "ragstone.toml: there is no setting paht in [collect.before]; did you mean"),
+        ("[collect.before]\nmethod = 'GET'", "ragstone.toml: [collect.before] path is missing"),
+        ("[[collect.then]]\npath = '/'\nper = 'x'", 'ragstone.toml: [[collect.then]] 1 per = "x": must be one of answer, chunk'),
+        ("[[collect.then]]\npath = '/'\nuntill = 'x'", "ragstone.toml: there is no setting untill in [[collect.then]] 1; did you mean"),
+        ("[collect]\nretry = ['x']", 'ragstone.toml: [collect] retry = "x": must be a list of whole numbers'),
+        ("[collect]\nstrip = 3", "ragstone.toml: [collect] strip = 3: must be a list of texts"),
+        ("[collect]\nheaders = {a = 1}", "ragstone.toml: [collect] headers = 1: must be pairs"),
         (
             "[judge]\nbase_url = 'localhost:80'",
             'ragstone.toml: [judge] base_url: "localhost:80" is no address; it must start with http:// or https://',
@@ -261,6 +303,15 @@ KEY = "sk-abcdefghijklmnop1234"
         (f"[judge]\nextra_body = {{a = [{{b = '{KEY}'}}]}}", "api_key_env"),
         ("[collect.headers]\nAuthorization = 'Bearer abcdefghijklmnopqrst'", "api_key_env"),
         ("[collect]\napi_key_env = 'fastgpt-abcdefghijklmnop1234'", "api_key_env"),
+        ("[collect.headers]\nX-Api-Key = 'short'", "$env.NAME"),
+        ("[collect.headers]\nAuthorization = 'Bearer short'", "$env.NAME"),
+        (f"[collect]\nbody = {{inputs = [{{b = '{KEY}'}}]}}", "$env.NAME"),
+        ("[collect.body]\ntoken = 'short'", "$env.NAME"),
+        (f"[[collect.then]]\npath = '/p'\nheaders = {{X = 'Bearer {KEY}'}}", "$env.NAME"),
+        ("[[collect.then]]\npath = '/p'\nheaders = {Cookie = 'short'}", "$env.NAME"),
+        ("[collect]\nurl = 'https://host/v1?api_key=short'", "$env.NAME"),
+        ("[collect.before]\npath = '/open?access_token=short'", "$env.NAME"),
+        (f"[collect]\nurl = 'https://user:{KEY}@host'", "RAGSTONE_COLLECT_API_KEY"),
         (f"[judge]\nbase_url = 'https://user:{KEY}@host/v1'", "environment"),
         (f"[embeddings]\nbase_url = 'https://{KEY}@host/v1'", "environment"),
     ],
@@ -286,6 +337,21 @@ def test_names_of_variables_are_no_keys(name):
         f"[judge]\napi_key_env = '{name}'\nmodel = 'app-model-with-a-long-name'\nbase_url = 'http://h/v1?a=b@c'"
     )
     assert load_config({}, environ={}).config.judge.api_key_env == name
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        "headers = {Authorization = 'Bearer $env.MY_VERY_LONG_COLLECT_TOKEN'}",
+        "headers = {X-Api-Key = '$env.KEY', Cookie = '${env.COOKIE}'}",
+        "body = {token = '$env.KEY', key = '$question', q = 'Bearer $env.MY_VERY_LONG_COLLECT_TOKEN'}",
+        "path = '/chat?lang=zh&q=$question'",
+        "then = {path = '/p?id=$id', headers = {Authorization = 'token $env.KEY'}}",
+    ],
+)
+def test_secrets_named_by_slots_are_let_through(toml):
+    Path("ragstone.toml").write_text(f"[collect]\n{toml}")
+    load_config({}, environ={})
 
 
 # ------------------------------------------------------------------ the environment

@@ -33,6 +33,9 @@ def test_every_setting_is_on_the_page_or_named_as_not_in_this_version(lang):
     [
         ("en", "judge", "timeout", ["`--timeout`, `RAGSTONE_TIMEOUT`", "`120.0`", "a number above 0 and at most 3600"]),
         ("zh", "judge", "timeout", ["`--timeout`, `RAGSTONE_TIMEOUT`", "`120.0`", "数字，大于 0，不大于 3600"]),
+        ("en", "collect", "timeout", ["`--timeout`, `RAGSTONE_TIMEOUT`", "–", "a number above 0 and at most 3600"]),
+        ("en", "collect", "then", ["–", "–", "tables, each under a line [[collect.then]]"]),
+        ("zh", "collect", "retry", ["–", "–", "由整数组成的列表"]),
         ("en", "embeddings", "batch_size", ["–", "`10`", "a whole number from 1 to 2048"]),
         ("en", "Top level", "concurrency", ["`--concurrency`, `RAGSTONE_CONCURRENCY`", "`16`", "a whole number from 1 to 1000"]),
         ("zh", "顶层", "lang", ["`--lang`, `RAGSTONE_LANG`", "–", "zh, en 之一"]),

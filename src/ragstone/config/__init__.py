@@ -21,6 +21,7 @@ from ragstone.config.model import (
     LimitSettings,
     MetricSettings,
     Price,
+    StepSettings,
 )
 from ragstone.config.problems import from_validation, take_secrets, unknown_flag, unknown_variable
 from ragstone.config.sources import (
@@ -53,6 +54,7 @@ __all__ = [
     "Loaded",
     "MetricSettings",
     "Price",
+    "StepSettings",
     "load_config",
 ]
 
@@ -73,7 +75,9 @@ class Loaded:
     """The settings file read, if any."""
 
 
-def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
+def load_config(
+    flags: Mapping[str, Any], *, path: Path | None = None, environ: Mapping[str, str] | None = None, command: str | None = None
+) -> Loaded:
     """Merge settings: flags, then RAGSTONE_ variables, then the file, then defaults.
 
     Args:
@@ -81,6 +85,8 @@ def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: 
             keyword settings of the Python API, `prices` (by model name) among them.
         path: the settings file; None = `ragstone.toml` of the working directory, if there is one.
         environ: the environment; None = that of the process.
+        command: name of the command whose flags these are; `collect`: timeout, retries, concurrency and repeat (and RAGSTONE_TIMEOUT
+            and so on) are those of `[collect]`.
 
     Raises:
         ConfigError: anything is unknown, mistyped, out of range or secret; the text lists all problems, one a line.
@@ -88,8 +94,8 @@ def load_config(flags: Mapping[str, Any], *, path: Path | None = None, environ: 
     environ = os.environ if environ is None else environ
     lang = screen_language(flags.get("lang") or environ.get("RAGSTONE_LANG"))
     file = path or (Path(FILE_NAME) if Path(FILE_NAME).is_file() else None)
-    variables, strangers = from_environment(environ)
-    layers = [from_file(file, lang) if file else {}, variables, from_flags(flags)]
+    variables, strangers = from_environment(environ, command)
+    layers = [from_file(file, lang) if file else {}, variables, from_flags(flags, command)]
     tables = [name for name in TABLES if isinstance(flags.get(name), Mapping)]
     problems = [unknown_flag(name, lang) for name in flags if name not in FLAGS and name not in tables]
     problems += [text for layer in layers for text in take_secrets(layer, lang)]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Many = Annotated[tuple[str, ...], Field(strict=False)]
 """Several texts: a list in the file, commas on the command line."""
@@ -102,6 +102,42 @@ class Price(Settings):
     """Prompt tokens the endpoint had cached; unset = as `input`."""
 
 
+class StepSettings(Settings):
+    """`[collect.before]`, `[collect.then]`: a further request beside the one that holds the question."""
+
+    method: str = "GET"
+    """HTTP method."""
+    path: str
+    """Path below the URL; `$response.…` is what the answer's response holds, `$id` and `$chunk.…` what a chunk holds."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """More request headers; `$env.NAME` is a secret from the environment."""
+    body: Any = None
+    """Request body with slots."""
+    per: Literal["answer", "chunk"] = "answer"
+    """`chunk`: sent for every chunk that came without text."""
+    text: str | None = None
+    """Where a chunk's text stands in this response."""
+    answer: str | None = None
+    """Where the answer stands in this response; unset = in the first one."""
+    contexts: str | None = None
+    """Where the list of chunks stands in this response; unset = in the first one."""
+    error: str | None = None
+    """Where an error message stands; unset = as for the question."""
+    until: str | None = None
+    """Expression that is true once the request need not be sent again; unset = sent once."""
+
+
+def _listed(given: object) -> object:
+    """One text or table stands for a list of one."""
+    return [given] if isinstance(given, (str, dict, StepSettings)) else given
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)]
+"""Regular expressions: a text, or a list of texts."""
+Steps = Annotated[tuple[StepSettings, ...], BeforeValidator(_listed), Field(strict=False)]
+"""Further requests: a table, or a list of tables."""
+
+
 class CollectSettings(Settings):
     """`[collect]`: the RAG application that answers the gold questions. Right-hand sides of field names are JMESPath."""
 
@@ -110,7 +146,7 @@ class CollectSettings(Settings):
     url: str | None = None
     """Base address of the platform, without credentials."""
     app: str | None = None
-    """Its application, chat, workspace or dataset id where a path needs one."""
+    """Its chat, workspace, dataset, bot or model, where the platform needs one."""
     api_key_env: str | None = None
     """Name of the environment variable that holds the key; unset = RAGSTONE_COLLECT_API_KEY."""
     timeout: float | None = Field(default=None, gt=0, le=3600)
@@ -119,14 +155,18 @@ class CollectSettings(Settings):
     """How often a question is asked again; unset = as for the judge."""
     concurrency: int | None = Field(default=None, ge=1, le=1000)
     """Questions under way at a time; unset = the top-level setting."""
+    repeat: int = Field(default=1, ge=1, le=100)
+    """How often every question is asked."""
+    stream: Literal["none", "openai-sse", "event-sse", "jsonl"] | None = None
+    """Kind of stream the answer comes as; unset = as usual for the platform."""
     method: str | None = None
-    """HTTP method."""
+    """HTTP method; unset = the platform's, else POST."""
     path: str | None = None
-    """Path below the URL."""
+    """Path below the URL, with slots."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """More request headers; keys of APIs stay in the environment."""
+    """More request headers; `$env.NAME` is a secret from the environment."""
     body: Any = None
-    """Request body with slots for the question."""
+    """Request body with slots, laid over the platform's."""
     answer: str | None = None
     """Where the answer stands in the response."""
     contexts: str | None = None
@@ -141,16 +181,24 @@ class CollectSettings(Settings):
     """Where a chunk holds its source."""
     error: str | None = None
     """Where an error message stands."""
-    strip: Any = None
-    """Which marks are taken out of the answer."""
-    fail_if: str | None = None
-    """Expression that is true of a failed response."""
-    stream: bool | None = None
-    """True if the response comes as server-sent events."""
+    usage: str | None = None
+    """Where the count of tokens stands."""
+    strip: Patterns | None = None
+    """Regular expressions of marks taken out of the answer."""
+    strip_context: Patterns | None = None
+    """Regular expressions of what is taken out of chunks."""
+    fail_if: Patterns | None = None
+    """Regular expressions; an answer in which one is found is an error text."""
+    replace: str | None = None
+    """In the events of a stream: text that takes the place of all before it."""
     success: str | None = None
     """Expression that is true of a good response."""
-    then: Any = None
-    """A further request made with the first response."""
+    retry: Annotated[tuple[int, ...], Field(strict=False)] | None = None
+    """HTTP statuses, and codes in the body, that are asked again besides the usual ones."""
+    before: StepSettings | None = None
+    """A request sent before the question, for what it returns."""
+    then: Steps | None = None
+    """Further requests after the answer."""
 
 
 class GateRule(Settings):

@@ -6,14 +6,14 @@ from itertools import groupby
 from pydantic.fields import FieldInfo
 
 from ragstone.config.problems import allowed, show_value
-from ragstone.config.sources import FLAGS, Place, kind_of, leaves
+from ragstone.config.sources import COMMANDS, FLAGS, Place, kind_of, leaves
 from ragstone.text import say
 from ragstone.types import Language
 
-IDLE: tuple[str, ...] = ("[collect]", "[gate]", "[export]", "gold", "work", "baseline", "steps")
+IDLE: tuple[str, ...] = ("[gate]", "[export]", "gold", "work", "baseline", "steps")
 """Settings and tables that are read, checked and not used by any command of this version."""
 
-_FLAG_OF = {place: name for name, place in FLAGS.items()}
+_FLAG_OF = {place: name for flags in (FLAGS, *COMMANDS.values()) for name, place in flags.items()}
 
 
 def settings_page(lang: Language) -> str:
@@ -34,7 +34,7 @@ def _table_of(place: Place) -> str:
 
 def _order(item: tuple[Place, FieldInfo]) -> int:
     """Judge and embeddings first, the top level last; a stable sort keeps the order within a table."""
-    return ("judge", "embeddings", "metrics", "limits", "levels", "top").index(_table_of(item[0]))
+    return ("judge", "embeddings", "metrics", "limits", "levels", "collect", "top").index(_table_of(item[0]))
 
 
 def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> str:
@@ -66,5 +66,7 @@ def _meaning(table: str, name: str, lang: Language) -> str:
             return say(f"settings.limits_{name}", lang)
         case "levels":
             return say(f"settings.levels_{name}", lang)
+        case "collect":
+            return say(f"platforms.setting_{name}", lang)
         case _:
             return say(f"settings.top_{name}", lang)

@@ -10,7 +10,8 @@ import orjson
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from ragstone.config.model import GateRule, GateSlice
+from ragstone.config.model import GateRule, GateSlice, StepSettings
+from ragstone.config.slots import bare_scheme, without_slots, written_out
 from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, show_table, table_at
 from ragstone.text import say
 from ragstone.types import Language
@@ -87,6 +88,12 @@ def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
         return say("config.allow_choice", lang, choices=", ".join(choices)) if len(choices) > 1 else show_value(choices[0])
     if kind in ("int", "float"):
         return say(f"config.allow_{kind}", lang, range=_range(*_bounds(field), lang))
+    if kind == "list" and get_args(option)[0] in (int, StepSettings):
+        return say("platforms.allow_numbers" if get_args(option)[0] is int else "platforms.allow_steps", lang)
+    if kind == "text" and option is StepSettings:
+        return say("config.allow_table", lang)
+    if kind == "text" and option is Any:
+        return say("platforms.allow_body", lang)
     if kind == "list" and get_origin(get_args(option)[0]) is Literal:
         return say("config.allow_list_of", lang, choices=", ".join(get_args(get_args(option)[0])))
     if kind == "object" and get_args(option)[1] is not Any:
@@ -125,12 +132,16 @@ def _texts(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
 def _secret(where: Place, text: str, given: Given, lang: Language) -> str | None:
     at = _origin(given, lang)
     name = show_place(where) if given.source == "file" else given.name
+    of_collect = where[0] == "collect"
     if _CREDENTIALS.search(text):
-        return say("config.credentials", lang, name=name, at=at)
+        return say("platforms.credentials" if of_collect else "config.credentials", lang, name=name, at=at)
     if where[-1] == "api_key_env":
         return None if _VARIABLE.fullmatch(text) and not _KEY.fullmatch(text) else say("config.key_env", lang, name=name, at=at)
-    if _KEY.search(text) or (where[-1].lower() in KEY_NAMES and field_at(where)[1] != where):
-        return say("config.key", lang, name=name, at=at)
+    if of_collect and (problem := written_out(where, name, at, text, lang)):
+        return problem
+    bare = without_slots(text) if of_collect else text
+    if _KEY.search(bare) or (where[-1].lower() in KEY_NAMES and field_at(where)[1] != where and not (of_collect and bare_scheme(bare))):
+        return say("platforms.key_in_request" if of_collect else "config.key", lang, name=name, at=at)
     return None
 
 

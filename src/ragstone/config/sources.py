@@ -34,9 +34,13 @@ FLAGS: dict[str, Place] = {
     **{f"level_{name}": ("levels", name) for name in ("high", "middle")},
     **{name: (name,) for name in ("language", "lang", "map", "encoding", "strip_citations", "max_cell_mb", "concurrency", "rpm", "tpm")},
     **{name: (name,) for name in ("repeat", "limit", "seed", "no_cache", "cache", "cache_mb", "deadline")},
+    **{name: ("collect", name) for name in ("platform", "url", "app", "stream")},
     **{name: (name,) for name in ("max_calls", "max_tokens_total", "max_cost", "dry_run", "min_coverage", "retry_failed", "force")},
 }
 """Name of a flag (and, upper-cased after RAGSTONE_, of a variable) -> the setting it sets."""
+
+COMMANDS: dict[str, dict[str, Place]] = {"collect": {name: ("collect", name) for name in ("timeout", "retries", "concurrency", "repeat")}}
+"""Flags that set something else for a command: `collect --timeout` is about the application, not about the judge."""
 
 TABLES = ("prices",)
 """Tables that Python gives as a keyword with a dict; on the command line they stand in the settings file only."""
@@ -76,7 +80,7 @@ def field_at(place: Sequence[str | int]) -> tuple[FieldInfo | None, Place]:
         if step not in model.model_fields:
             break
         field, known = model.model_fields[str(step)], tuple(str(s) for s in place[: depth + 1])
-        model = field.annotation if _is_table(field.annotation) else None
+        model = _record(field.annotation)
     return field, known
 
 
@@ -87,7 +91,7 @@ def table_at(place: Sequence[str | int]) -> type[BaseModel] | None:
         field, known = field_at(place[: depth + 1])
         if field is None or len(known) < depth:
             return None
-        model = field.annotation if _is_table(field.annotation) else (_record_inside(field) if len(known) == depth else None)
+        model = _record(field.annotation) or (_record_inside(field) if len(known) == depth else None)
     return model
 
 
@@ -107,16 +111,23 @@ def leaves() -> Iterator[tuple[Place, FieldInfo]]:
                 yield (*at, name), field
 
 
-def from_flags(flags: Mapping[str, Any]) -> Layer:
+def flags_of(command: str | None = None) -> dict[str, Place]:
+    """Return what each flag (and RAGSTONE_ variable) sets for a command; None = for those that judge."""
+    return FLAGS | COMMANDS.get(command or "", {})
+
+
+def from_flags(flags: Mapping[str, Any], command: str | None = None) -> Layer:
     """Read command-line flags, and `TABLES` given from Python; None and False mean not given."""
+    known = flags_of(command)
     tables: Layer = {(name,): Given(dict(flags[name]), "flag", name) for name in TABLES if isinstance(flags.get(name), Mapping)}
     flags = {name: value for name, value in flags.items() if name in FLAGS}
     given = {name: value for name, value in flags.items() if value is not None and value is not False and value != () and value != []}
-    return {**tables, **{FLAGS[n]: Given(read_value(FLAGS[n], v), "flag", "--" + n.replace("_", "-")) for n, v in given.items()}}
+    return {**tables, **{known[n]: Given(read_value(known[n], v), "flag", "--" + n.replace("_", "-")) for n, v in given.items()}}
 
 
-def from_environment(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
+def from_environment(environ: Mapping[str, str], command: str | None = None) -> tuple[Layer, list[str]]:
     """Read RAGSTONE_ variables; return them and the names of those that mean nothing. Variables with keys are no settings."""
+    known = flags_of(command)
     layer: Layer = {}
     unknown: list[str] = []
     for variable in sorted(v for v in environ if v.startswith("RAGSTONE_")):
@@ -124,7 +135,7 @@ def from_environment(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
         if variable.endswith("_API_KEY") or name in NOT_SETTINGS or not environ[variable].strip():
             continue
         if name in FLAGS:
-            layer[FLAGS[name]] = Given(read_value(FLAGS[name], environ[variable]), "environment", variable)
+            layer[known[name]] = Given(read_value(known[name], environ[variable]), "environment", variable)
         else:
             unknown.append(variable)
     return layer, unknown
@@ -200,6 +211,11 @@ def _is_table(annotation: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
+def _record(annotation: Any) -> type[BaseModel] | None:
+    """The record a setting is, also one that may be left out."""
+    return next((option for option in options_of(annotation) if _is_table(option)), None)
+
+
 def _record_inside(field: FieldInfo | None) -> type[BaseModel] | None:
     """The record a dict or tuple of records holds, e.g. GateRule for `dict[str, GateRule]`."""
     options = options_of(field.annotation) if field is not None else ()
@@ -232,7 +248,7 @@ def show_table(place: Sequence[str | int]) -> str:
 
 def _entry(place: Sequence[str | int]) -> int | None:
     """The number, from 1, of one of several tables of a name; None for every other place."""
-    listed = len(place) == 3 and tuple(place[:2]) == ("gate", "slices") and str(place[2]).isdecimal()
+    listed = len(place) == 3 and tuple(place[:2]) in (("gate", "slices"), ("collect", "then")) and str(place[2]).isdecimal()
     return int(place[2]) + 1 if listed else None
 
 
