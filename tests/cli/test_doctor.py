@@ -152,7 +152,8 @@ def test_every_setting_stands_with_its_value_and_origin(lang, judges, told):
         r"\[gate\]\n  min_coverage +0.5 +ragstone.toml\n",
     ):
         assert re.search(pattern, settings), pattern
-    assert "[collect] [export]" in settings
+    assert re.search(r"^\[export\]\S", settings, re.MULTILINE)
+    assert "\n[collect]\n" in settings
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

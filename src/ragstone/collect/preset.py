@@ -65,7 +65,7 @@ def preset(name: str) -> Preset:
     if name not in PLATFORMS:
         raise KeyError(name)
     table = read_toml("collect", "presets", f"{name}.toml")
-    facts = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items() if key in _FACTS}
+    facts: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items() if key in _FACTS}
     return Preset(name=name, fields={key: value for key, value in table.items() if key not in _FACTS}, **facts)
 
 
@@ -121,11 +121,11 @@ def _base(known: Preset | None, settings: CollectSettings, lang: Language) -> di
     """The platform's fields, as a stream or not."""
     if known is None:
         return {}
-    change: Mapping[str, Any] | None = {}
+    change: Mapping[str, Any] = {}
     if settings.stream == "none":
         change = known.blocking or {}
     elif settings.stream is not None:
-        change = known.streaming if known.streaming is not None else {}
+        change = known.streaming or {}
         if not known.streams and settings.body is None:
             raise ConfigError(say("platforms.no_stream", lang, platform=known.name))
     return _laid_over(known.fields, change)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
 from ragstone.cache import cache_folder
 from ragstone.config import Config, Loaded
@@ -40,7 +41,11 @@ def _value(config: Config, place: tuple[str, ...]) -> Any:
     value: Any = config
     for step in place:
         value = getattr(value, step)
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(exclude_defaults=True) if isinstance(value, BaseModel) else value
 
 
 def _derived(config: Config, environ: Mapping[str, str]) -> Iterator[Setting]:
