@@ -65,7 +65,7 @@ class FolderLock:
         except OSError as bad:
             raise unusable(folder, bad) from bad
         try:
-            _lock(self._file)
+            hold(self._file)
         except OSError as held:
             self._file.close()
             raise RunFolderError(say("store.locked", screen_language(), path=folder)) from held
@@ -75,7 +75,8 @@ class FolderLock:
         self._file.close()
 
 
-def _lock(file: IO[bytes]) -> None:
+def hold(file: IO[bytes]) -> None:
+    """Lock an open file for this process alone; raises OSError if another one holds it."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -147,6 +147,63 @@ class Progress:
     """The host whose first reply has been awaited for some seconds, else empty."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowProgress:
+    """How far collecting is. `done` and `total` count the rows that this call asks, `failed` those of them that have no usable answer."""
+
+    done: int
+    total: int
+    requests: int
+    failed: int
+    elapsed_s: float
+    left_s: float | None = None
+    """Seconds left at the pace since the start; None until a row has ended."""
+    awaited: str = ""
+    """What is waited for while no row has ended, else empty."""
+
+
+@dataclass(slots=True)
+class RowMeter:
+    """Counts the rows of one call of collecting and tells how far it is."""
+
+    total: int
+    on_progress: Callable[[RowProgress], None] | None
+    awaited: str = ""
+    """Who is asked."""
+    done: int = 0
+    failed: int = 0
+    requests: int = 0
+    started: float = field(default_factory=time.monotonic)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once nothing more is to be told."""
+
+    def tick(self, *, failed: bool, requests: int) -> None:
+        """Count a row that has just ended, and tell."""
+        self.done += 1
+        self.failed += failed
+        self.requests += requests
+        self.tell()
+
+    def take_back(self, failed: int) -> None:
+        """So many failed rows get another try and are not done yet."""
+        self.done -= failed
+        self.failed -= failed
+        self.tell()
+
+    def tell(self) -> None:
+        """Call `on_progress` with how things stand."""
+        if self.on_progress is None:
+            return
+        elapsed = time.monotonic() - self.started
+        left = elapsed / self.done * (self.total - self.done) if self.done else None
+        awaited = self.awaited if elapsed >= BEAT and not self.done else ""
+        self.on_progress(RowProgress(self.done, self.total, self.requests, self.failed, elapsed, left, awaited))
+
+    async def beat(self) -> None:
+        """Tell every few seconds, whether a row has ended or not, until all is over."""
+        await _beat(self.over, self.tell)
+
+
 @dataclass(slots=True)
 class Meter:
     """Counts the cells of one call and tells how far it is."""
@@ -212,9 +269,13 @@ class Meter:
 
     async def beat(self) -> None:
         """Tell every few seconds, whether a cell has ended or not, until all is over."""
-        while not self.over.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(BEAT):
-                    await self.over.wait()
-                    return
-            self.tell()
+        await _beat(self.over, self.tell)
+
+
+async def _beat(over: asyncio.Event, tell: Callable[[], None]) -> None:
+    while not over.is_set():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BEAT):
+                await over.wait()
+                return
+        tell()

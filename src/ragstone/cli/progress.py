@@ -12,7 +12,7 @@ from ragstone.cli.plain import safe
 from ragstone.text import say
 
 if TYPE_CHECKING:
-    from ragstone.progress import Progress
+    from ragstone.progress import Progress, RowProgress
     from ragstone.types import Language
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -21,7 +21,7 @@ SECONDS_BETWEEN_LINES = 10.0
 class Reporter(Protocol):
     """Takes progress and notices of a run."""
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress | RowProgress) -> None:
         """Take note of how far the run is."""
         ...
 
@@ -50,8 +50,13 @@ def reporter(lang: Language, *, quiet: bool = False, stream: TextIO | None = Non
             log.close()
 
 
-def sentence(progress: Progress, lang: Language) -> str:
-    """Return progress in words: cells done, requests, tokens, failed, time left or who is waited for."""
+def sentence(progress: Progress | RowProgress, lang: Language) -> str:
+    """Return progress in words: cells done, requests, tokens, failed, time left or who is waited for; of collecting rows, which take no tokens of ours."""
+    from ragstone.progress import RowProgress
+
+    if isinstance(progress, RowProgress):
+        counts = {name: getattr(progress, name) for name in ("done", "total", "requests", "failed")}
+        return say("collecting.line", lang, **counts, left=_left(progress, lang))
     return say(
         "progress.line",
         lang,
@@ -79,7 +84,7 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _left(progress: Progress, lang: Language) -> str:
+def _left(progress: Progress | RowProgress, lang: Language) -> str:
     if progress.done >= progress.total:
         return say("progress.took", lang, time=clock(progress.elapsed_s))
     if progress.awaited:
@@ -93,7 +98,7 @@ class _Quiet:
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress | RowProgress) -> None:
         pass
 
     def notice(self, text: str) -> None:
@@ -106,9 +111,9 @@ class _Log:
     def __init__(self, lang: Language, stream: TextIO) -> None:
         self._lang, self._stream = lang, stream
         self._told_s = 0.0
-        self._last: Progress | None = None
+        self._last: Progress | RowProgress | None = None
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress | RowProgress) -> None:
         self._last = progress
         if progress.elapsed_s - self._told_s >= SECONDS_BETWEEN_LINES:
             self._tell()
@@ -136,9 +141,9 @@ class _Line:
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
         self._bar: Any = None
         self._task: Any = None
-        self._last: Progress | None = None
+        self._last: Progress | RowProgress | None = None
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress | RowProgress) -> None:
         if self._bar is None:
             self._start(progress.total)
         self._last = progress

@@ -1,0 +1,64 @@
+"""The head of the raw file: what was asked and how it was read, and whether kept responses still are answers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import ragstone
+from ragstone.collect.base import Application, Row
+from ragstone.collect.journal import Journal, plain
+from ragstone.errors import ConfigError
+from ragstone.text import say, screen_language
+
+_LONGEST = 80
+"""Characters of a value that are shown."""
+
+
+def continued(
+    journal: Journal, application: Application, rows: Iterable[Row], gold_fingerprint: str, samples: Path, tell: Callable[[str], None]
+) -> None:
+    """Write the head that fits, if another one stands there.
+
+    Raises ConfigError if other things are asked now and good responses are held: they are no answers to them.
+    """
+    now = {"collect": plain(dict(application.asked)), "mapping": plain(dict(application.mapping)), "gold_fingerprint": gold_fingerprint}
+    then = journal.head
+    if then and then["collect"] != now["collect"] and _any_good(journal, application, rows):
+        raise ConfigError(_differs(samples, then["collect"], now["collect"]))
+    if then and then["collect"] == now["collect"] and then.get("mapping") != now["mapping"] and len(journal):
+        tell(say("collecting.read_anew", screen_language(), n=len(journal)))
+    if any(then.get(name) != value for name, value in now.items()):
+        born = datetime.now(UTC).isoformat(timespec="seconds")
+        journal.begin({**now, "version": ragstone.__version__, "created_at": born})
+
+
+def _any_good(journal: Journal, application: Application, rows: Iterable[Row]) -> bool:
+    held = (journal.find(row.id) for row in rows)
+    return any(one is not None and _is_good(application, one.kept) for one in held)
+
+
+def _is_good(application: Application, kept: Any) -> bool:
+    reading = application.read(kept)
+    return reading.trouble is None and reading.found is not None
+
+
+def _differs(samples: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    lang = screen_language()
+    names = [name for name in dict.fromkeys((*then, *now)) if then.get(name) != now.get(name)]
+    lines = [
+        say("collecting.differs", lang, path=samples, what=name, old=_shown(then.get(name), lang), new=_shown(now.get(name), lang))
+        for name in names
+    ]
+    return "\n".join((*lines, say("collecting.differs_advice", lang)))
+
+
+def _shown(value: Any, lang: Any) -> str:
+    if value is None:
+        return say("collecting.unset", lang)
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

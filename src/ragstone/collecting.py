@@ -1,0 +1,302 @@
+"""From a gold set to samples: every question is put to the application once, what came back is kept, and read into rows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ragstone.collect.base import Application, Kept, Row
+from ragstone.collect.heads import continued
+from ragstone.collect.journal import Journal, WriterLock, raw_of
+from ragstone.collect.rows import row_of
+from ragstone.collect.samples_file import Failures, SamplesFile, besides
+from ragstone.collect.target import check_target, make_ready
+from ragstone.config import Config
+from ragstone.errors import DataError, Problem, RagstoneError, StoppedError
+from ragstone.progress import RowMeter, RowProgress
+from ragstone.samples import SampleSource
+from ragstone.text import say, screen_language
+from ragstone.together import together
+from ragstone.types import Sample
+
+ALWAYS_AGAIN = frozenset({"key", "app", "quota"})
+"""Words of failed rows that every later call asks again: the row had no part in it."""
+PASSING = frozenset({"timeout", "rate_limited", "server_error", "bad_gateway", "connection"})
+"""Words of failed rows that another try may cure."""
+MOST = 100
+"""Rows lost to passing trouble beyond which it has lasted: to meet it once more would help nobody."""
+STREAK = 64
+"""Failed rows in a row that are remembered, for the case that the application turns out to fail them all."""
+COLLECTED = (
+    *("answer", "answer_raw", "contexts", "context_ids", "context_scores", "context_sources"),
+    *("citations", "latency_s", "usage", "error"),
+)
+"""Fields of a sample that come from the application; a gold row's own give way."""
+_STANDS, _DUE, _ASKED = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What one call of collecting came to. Counts are of rows, repeats included."""
+
+    samples: Path
+    raw: Path
+    rows: int
+    """Rows the gold set asks for."""
+    ok: int
+    """Rows with a usable answer."""
+    failed: int
+    reasons: dict[str, Failures]
+    """Failed rows by word, the most frequent first."""
+    asked: int
+    """Rows asked in this call."""
+    kept: int
+    """Rows that stand from earlier calls."""
+    requests: int
+    """Requests of this call, tries included."""
+    wall_s: float
+    notices: tuple[str, ...] = ()
+    """What to know about the samples as a whole, in the screen's language; not told to `on_notice`."""
+
+    @property
+    def coverage(self) -> float:
+        """Share of rows with a usable answer."""
+        return self.ok / self.rows
+
+    def covered(self, min_coverage: float) -> bool:
+        """True if enough rows have a usable answer."""
+        return self.ok >= min_coverage * self.rows - 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `--json`."""
+        counts = {name: getattr(self, name) for name in ("rows", "ok", "failed", "coverage", "asked", "kept", "requests")}
+        reasons = {word: failures.to_dict() for word, failures in self.reasons.items()}
+        files = {"samples": str(self.samples), "raw": str(self.raw)}
+        return {**files, **counts, "wall_s": round(self.wall_s, 3), "reasons": reasons, "notices": list(self.notices)}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRows:
+    """The rows a gold set asks for, in its order; read anew each time they are gone through."""
+
+    source: SampleSource
+    repeat: int
+
+    def __len__(self) -> int:
+        return self.source.count * self.repeat
+
+    def __iter__(self) -> Iterator[Row]:
+        for gold in self.source:
+            bare = _bare(gold)
+            for number in range(self.repeat):
+                yield Row(bare, number if self.repeat > 1 else None)
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of the rows."""
+        return (row.id for row in self)
+
+    def check(self) -> None:
+        """Raise DataError naming every row that has no question."""
+        lang = screen_language()
+        problems = [Problem(say("collecting.no_question", lang), n) for n, gold in enumerate(self.source, 1) if not gold.question]
+        if problems:
+            raise DataError(self.source.name, problems)
+
+
+def _bare(gold: Sample) -> Sample:
+    """The gold row without what an application said of it earlier."""
+    given = {name: None for name in COLLECTED if getattr(gold, name) is not None}
+    return gold.model_copy(update=given) if given else gold
+
+
+async def collect_source(
+    source: SampleSource,
+    application: Application,
+    *,
+    to: Path,
+    config: Config,
+    repeat: int = 1,
+    on_progress: Callable[[RowProgress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
+) -> Collected:
+    """Ask the application every question that is still due, write the samples, and close it.
+
+    `repeat`: how often each question is asked; from 2 on rows are named `q1#0`, `q1#1` with `meta.question_id`.
+
+    Raises ConfigError, DataError, RunFolderError before any request if the files cannot be used or were collected otherwise, ConfigError
+    for a mapping that fits no response; StoppedError (AuthError, EndpointError) when every further row would fail. What was finished is on
+    disk then, in gold order, and the same call goes on from there.
+    """
+    started, rows = time.monotonic(), GoldRows(source, repeat)
+    async with AsyncExitStack() as closing:
+        closing.push_async_callback(application.close)
+        rows.check()
+        check_target(to, source.name)
+        closing.callback(WriterLock(to).release)
+        tell = on_notice or (lambda _: None)
+        make_ready(to, tell, force=config.force)
+        journal = Journal(raw_of(to))
+        closing.callback(journal.close)
+        continued(journal, application, rows, source.gold_fingerprint, to, tell)
+        collection = _Collection(rows, application, journal, SamplesFile(to, len(rows)), config, tell)
+        closing.callback(collection.file.close)
+        collection.take_up()
+        await collection.run(on_progress)
+    return collection.collected(time.monotonic() - started)
+
+
+@dataclass(slots=True)
+class _Collection:
+    """One call: which rows are due, what came back, what was lost on the way."""
+
+    rows: GoldRows
+    application: Application
+    journal: Journal
+    file: SamplesFile
+    config: Config
+    tell: Callable[[str], None]
+    due: bytearray = field(init=False)
+    """Of each row whether it stands, is due, or was asked by now."""
+    lost: list[tuple[int, Row]] = field(default_factory=list)
+    streak: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=STREAK))
+    """Words and ids of the rows that failed since the last good one."""
+    asked: int = 0
+    requests: int = 0
+
+    def __post_init__(self) -> None:
+        self.due = bytearray(len(self.rows))
+
+    # ------------------------------------------------------------ before
+    def take_up(self) -> None:
+        """Read what earlier calls were told, and find the rows that are due."""
+        limited = self.config.limit is not None
+        self.file.begin(self._known(), besides(self.file.path, self.rows.ids()) if limited else ())
+        if not any(self.due):
+            self.tell(say("collecting.nothing_due", screen_language(), path=self.file.path))
+
+    def _known(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        changed = 0
+        for place, row in enumerate(self.rows):
+            held = self.journal.find(row.id)
+            if held is None or not held.asks(row):
+                changed += held is not None
+                self.due[place] = _DUE
+                continue
+            found = self._read(row, held.kept)
+            if (word := _word(found)) is not None:
+                self.due[place] = _DUE if held.again or word in ALWAYS_AGAIN or self.config.retry_failed else _STANDS
+            yield place, found
+        if changed:
+            self.tell(say("collecting.rows_changed", screen_language(), n=changed))
+
+    def _read(self, row: Row, kept: Kept) -> dict[str, Any]:
+        return row_of(row, kept, self.application.read(kept))
+
+    # ------------------------------------------------------------ asking
+    async def run(self, on_progress: Callable[[RowProgress], None] | None) -> None:
+        """Ask every row that is due; whatever ends the call, the file is in gold order afterwards."""
+        total = self.due.count(_DUE)
+        meter = RowMeter(total, on_progress, _name_of(self.application))
+        try:
+            if total:
+                self.application.expect(total)
+                async with self._within(self.config.deadline):
+                    await together([self._rounds(meter), meter.beat()])
+        except BaseException:
+            with suppress(RagstoneError):  # what ended the call is told, not what follows from it
+                self.file.finish()
+            self.tell(say("collecting.so_far", screen_language(), done=self.file.done, total=len(self.rows), path=self.file.path))
+            raise
+        self.file.finish()
+
+    @asynccontextmanager
+    async def _within(self, seconds: float | None) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise StoppedError(say("collecting.deadline", screen_language(), seconds=f"{seconds:g}")) from None
+
+    async def _rounds(self, meter: RowMeter) -> None:
+        """All rows that are due; then once more those lost to trouble that mostly passed."""
+        try:
+            await self._round(((place, row) for place, row in enumerate(self.rows) if self.due[place] == _DUE), meter)
+            lost, self.lost = self.lost, []
+            if lost and len(lost) <= MOST and 2 * len(lost) <= meter.total:
+                meter.take_back(len(lost))
+                await self._round(iter(lost), meter)
+        finally:
+            meter.over.set()
+
+    async def _round(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
+        workers = self.config.collect.concurrency or self.config.concurrency
+        await together([self._worker(due, meter) for _ in range(workers)])
+
+    async def _worker(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
+        for place, row in due:
+            kept = await self.application.ask(row)
+            self.asked += self.due[place] == _DUE
+            self.due[place] = _ASKED
+            self._keep(place, row, kept, meter)
+            if kept.stop is not None:
+                raise kept.stop
+            await asyncio.sleep(0)  # an application that never waits would otherwise keep Ctrl-C from having a turn
+
+    def _keep(self, place: int, row: Row, kept: Kept, meter: RowMeter) -> None:
+        """Write the raw line, then the sample: a row that is asked again after a kill was not written at all."""
+        found = self._read(row, kept)
+        word = _word(found)
+        if word is None:
+            self.streak.clear()
+        else:
+            self.streak.append((word, row.id))
+        self.journal.keep(row, kept, self._stopped_over(kept))
+        self.file.put(place, found)
+        if word in PASSING and len(self.lost) <= MOST:
+            self.lost.append((place, row))
+        self.requests += kept.attempts
+        meter.tick(failed=word is not None, requests=kept.attempts)
+
+    def _stopped_over(self, kept: Kept) -> tuple[str, ...]:
+        """Ids of the rows that met what the call stops over; a mapping that does not fit is no matter of the responses."""
+        if not isinstance(kept.stop, StoppedError) or not self.streak:
+            return ()
+        return tuple(name for word, name in self.streak if word == self.streak[-1][0])
+
+    # ------------------------------------------------------------ after
+    def collected(self, wall_s: float) -> Collected:
+        """Return what the call came to."""
+        file, total = self.file, len(self.rows)
+        reasons = file.failures(self.rows.ids())
+        counts = {"rows": total, "ok": file.ok, "failed": total - file.ok, "asked": self.asked, "kept": self.due.count(_STANDS)}
+        return Collected(
+            file.path, raw_of(file.path), **counts, reasons=reasons, requests=self.requests, wall_s=wall_s, notices=tuple(self._notices())
+        )
+
+    def _notices(self) -> Iterator[str]:
+        hidden, empty, filled = self.file.contexts()
+        if hidden and not empty and not filled:
+            yield say("collecting.no_contexts", screen_language())
+        elif empty and not filled and not hidden:
+            yield say("collecting.all_empty", screen_language(), n=empty)
+
+
+def _word(sample: dict[str, Any]) -> str | None:
+    """The word of a failed row, None for a good one."""
+    error = sample.get("error")
+    return None if error is None else str(error).partition(":")[0]
+
+
+def _name_of(application: Application) -> str:
+    """Who is asked, in a word: the host, else the platform."""
+    asked = application.asked
+    return urlsplit(str(asked.get("url") or "")).netloc or str(asked.get("platform") or "")

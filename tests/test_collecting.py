@@ -1,0 +1,391 @@
+import asyncio
+import signal
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.answering import FakeApplication, body, gold, lines, settings
+
+from ragstone.api import run_sync
+from ragstone.collect.base import Kept, Received, Trouble
+from ragstone.collect.journal import WriterLock, raw_of
+from ragstone.collecting import Collected, collect_source
+from ragstone.config import Config
+from ragstone.errors import AuthError, ConfigError, DataError, Interrupted, RunFolderError, StoppedError
+from ragstone.progress import RowProgress
+from ragstone.samples import SampleSource, scan
+
+
+def collect(
+    source: SampleSource,
+    application: FakeApplication,
+    to: Path,
+    config: Config | None = None,
+    notices: list[str] | None = None,
+    **more: Any,
+) -> Collected:
+    heard = None if notices is None else notices.append
+    return run_sync(collect_source(source, application, to=to, config=config or settings(), on_notice=heard, **more))
+
+
+def ids(path: Path) -> list[str]:
+    return [row["id"] for row in lines(path)]
+
+
+def failing(*names: str, word: str = "platform_error") -> FakeApplication:
+    return FakeApplication(lambda row, nth: Trouble(word, "boom") if row.id in names else body(row, nth))
+
+
+# ------------------------------------------------------------------ one call
+def test_every_question_is_asked_once_and_rows_stand_in_gold_order(tmp_path: Path) -> None:
+    names = [f"q{n}" for n in range(20)]
+
+    async def slower_first(row: Any) -> None:
+        for _ in range(40 - 2 * int(row.id[1:])):
+            await asyncio.sleep(0)
+
+    application = FakeApplication(wait=slower_first)
+    to = tmp_path / "deep" / "samples.jsonl"
+    found = collect(gold(*names), application, to)
+    assert ids(to) == names
+    assert application.counts == Counter(names)
+    assert application.expected == [20]
+    assert application.closed == 1
+    assert (found.rows, found.ok, found.failed, found.asked, found.kept, found.requests) == (20, 20, 0, 20, 0, 20)
+    assert found.coverage == 1
+    first = lines(to)[0]
+    assert (first["answer"], first["contexts"], first["error"]) == ("q0/0", ["chunk of q0"], None)
+    assert (first["question"], first["reference"]) == ("What is q0?", "It is q0.")
+    assert raw_of(to).stat().st_mode & 0o077 == 0
+    assert [p.name for p in sorted(to.parent.iterdir())] == ["samples.jsonl", "samples.jsonl.raw.jsonl"]
+
+
+def test_the_raw_file_begins_with_what_was_asked_and_holds_what_came(tmp_path: Path) -> None:
+    source, to = gold("a"), tmp_path / "s.jsonl"
+    collect(source, FakeApplication(), to)
+    head, line = lines(raw_of(to))
+    assert head["collect"] == {"platform": "fake", "url": "http://127.0.0.1:1"}
+    assert head["mapping"] == {"answer": "text", "contexts": "chunks"}
+    assert head["gold_fingerprint"] == source.gold_fingerprint
+    assert head.keys() == {"collect", "mapping", "gold_fingerprint", "version", "created_at"}
+    assert (line["id"], line["received"][0]["body"]) == ("a", {"text": "a/0", "chunks": ["chunk of a"]})
+
+
+def test_a_failed_row_stops_nothing_and_is_told_by_its_word(tmp_path: Path) -> None:
+    found = collect(gold("a", "b", "c", "d"), failing("b", "d"), tmp_path / "s.jsonl")
+    assert (found.ok, found.failed, found.coverage) == (2, 2, 0.5)
+    assert found.reasons["platform_error"].to_dict() == {"count": 2, "examples": ["b", "d"]}
+    assert not found.covered(0.95)
+    assert found.covered(0.5)
+    rows = lines(tmp_path / "s.jsonl")
+    assert [row["error"] for row in rows] == [None, "platform_error: boom", None, "platform_error: boom"]
+    told = found.to_dict()
+    assert told["reasons"] == {"platform_error": {"count": 2, "examples": ["b", "d"]}}
+    assert told["samples"] == str(tmp_path / "s.jsonl")
+
+
+def test_repeats_are_rows_of_their_own_that_name_their_question(tmp_path: Path) -> None:
+    found = collect(gold("a", "b", kind="easy"), FakeApplication(), tmp_path / "s.jsonl", repeat=2)
+    rows = lines(tmp_path / "s.jsonl")
+    assert [row["id"] for row in rows] == ["a#0", "a#1", "b#0", "b#1"]
+    assert rows[1]["meta"] == {"kind": "easy", "question_id": "a"}
+    assert found.rows == 4
+
+
+def test_what_a_gold_row_says_of_an_application_gives_way(tmp_path: Path) -> None:
+    source = scan([{"id": "a", "question": "A?", "answer": "old", "contexts": ["old"], "error": "old"}, {"id": "b", "question": "B?"}])
+    collect(source, failing("b"), tmp_path / "s.jsonl")
+    first, second = lines(tmp_path / "s.jsonl")
+    assert (first["answer"], first["contexts"], first["error"]) == ("a/0", ["chunk of a"], None)
+    assert (second["answer"], second["contexts"]) == (None, None)
+
+
+def test_a_gold_row_without_a_question_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    application = FakeApplication()
+    with pytest.raises(DataError, match="row 2") as told:
+        collect(scan([{"id": "a", "question": "A?"}, {"id": "b", "answer": "B."}]), application, tmp_path / "s.jsonl")
+    assert told.value.exit_code == 2
+    assert (application.order, application.closed) == ([], 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("chunks", "said"), [(None, "No row exposes"), ([], "All 2 answered rows came back without"), (["c"], None)], ids=["null", "[]", "some"]
+)
+def test_samples_without_chunks_are_told(tmp_path: Path, chunks: Any, said: str | None) -> None:
+    found = collect(
+        gold("a", "b", "c"),
+        FakeApplication(lambda row, _: {"text": "x", "chunks": chunks} if row.id != "c" else Trouble("blocked", "")),
+        tmp_path / "s.jsonl",
+    )
+    assert (said in found.notices[0]) if said else found.notices == ()
+
+
+# ------------------------------------------------------------------ going on
+def test_what_is_held_is_not_asked_again(tmp_path: Path) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    collect(gold("a", "b"), FakeApplication(), to)
+    before = to.read_bytes()
+    application = FakeApplication()
+    found = collect(gold("a", "b"), application, to, notices=notices)
+    assert (application.order, found.asked, found.kept) == ([], 0, 2)
+    assert to.read_bytes() == before
+    assert "nothing left to ask" in notices[0]
+    later = FakeApplication()
+    found = collect(gold("new", "b", "a"), later, to)
+    assert (later.order, found.asked, found.kept) == (["new"], 1, 2)
+    assert ids(to) == ["new", "b", "a"]
+    collect(gold("b"), FakeApplication(), to)
+    assert ids(to) == ["b"]
+    assert len(lines(raw_of(to))) > 4, "what was answered stays in the raw file"
+
+
+@pytest.mark.parametrize(
+    ("word", "retry", "again"),
+    [("platform_error", False, False), ("platform_error", True, True), ("key", False, True), ("app", False, True), ("quota", False, True)],
+)
+def test_which_failed_rows_are_asked_again(tmp_path: Path, word: str, retry: bool, again: bool) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b"), failing("b", word=word), to)
+    application = FakeApplication()
+    found = collect(gold("a", "b"), application, to, settings(retry_failed=retry))
+    assert application.order == (["b"] if again else [])
+    assert found.failed == (0 if again else 1)
+
+
+def test_a_changed_mapping_reads_kept_responses_anew(tmp_path: Path) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    reply = {"text": "short", "full": "long", "chunks": []}
+    collect(gold("a", "b"), FakeApplication(lambda *_: reply), to)
+    application = FakeApplication(mapping={"answer": "full", "contexts": "chunks"})
+    found = collect(gold("a", "b"), application, to, notices=notices)
+    assert (application.order, found.kept) == ([], 2)
+    assert [row["answer"] for row in lines(to)] == ["long", "long"]
+    assert "2 kept responses are read anew" in notices[0]
+
+
+def test_rows_whose_reading_now_fails_are_counted_as_failed(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a"), FakeApplication(), to)
+    found = collect(gold("a"), FakeApplication(mapping={"answer": "typo", "contexts": "chunks"}), to)
+    assert (found.ok, list(found.reasons)) == (0, ["no_answer"])
+
+
+def test_asking_otherwise_is_refused_and_names_the_difference(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a"), FakeApplication(), to)
+    before = (to.read_bytes(), raw_of(to).read_bytes())
+    other = FakeApplication(asked={"platform": "fake", "url": "http://127.0.0.1:1", "app": "x"})
+    with pytest.raises(ConfigError, match=r"app\): then \(not set\), now x") as told:
+        collect(gold("a"), other, to)
+    assert "--force" in str(told.value)
+    assert (other.order, other.closed) == ([], 1)
+    assert (to.read_bytes(), raw_of(to).read_bytes()) == before
+    notices: list[str] = []
+    found = collect(gold("a"), other, to, settings(force=True), notices)
+    assert (found.asked, found.kept) == (1, 0)
+    aside = next(p for p in tmp_path.iterdir() if p.name.startswith("s.jsonl.2") and not p.name.endswith("raw.jsonl"))
+    assert (aside.read_bytes(), raw_of(aside).read_bytes()) == before
+    assert str(aside) in notices[0]
+
+
+def test_where_nothing_good_is_held_other_things_may_be_asked(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b"), failing("a", "b"), to)
+    application = FakeApplication(asked={"platform": "fake", "url": "http://127.0.0.1:2"})
+    found = collect(gold("a", "b"), application, to)
+    assert (sorted(application.order), found.ok) == (["a", "b"], 2)
+    again = FakeApplication(asked=application.asked)
+    assert collect(gold("a", "b"), again, to).kept == 2
+
+
+def test_a_changed_question_is_asked_again_and_a_changed_reference_is_not(tmp_path: Path) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    rows = [{"id": "a", "question": "A?", "reference": "A."}, {"id": "b", "question": "B?", "reference": "B."}]
+    collect(scan(rows), FakeApplication(), to)
+    changed = [{**rows[0], "reference": "other"}, {**rows[1], "question": "other?"}]
+    application = FakeApplication()
+    found = collect(scan(changed), application, to, notices=notices)
+    assert (application.order, found.kept) == (["b"], 1)
+    assert lines(to)[0]["reference"] == "other"
+    assert "1 questions changed" in notices[0]
+
+
+def test_a_smaller_limit_keeps_the_other_rows(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    rows = [{"id": name, "question": f"{name}?"} for name in "abc"]
+    collect(scan(rows), FakeApplication(), to)
+    application = FakeApplication()
+    found = collect(scan(rows, limit=1), application, to, settings(limit=1))
+    assert (application.order, found.rows) == ([], 1)
+    assert ids(to) == ["a", "b", "c"]
+
+
+def test_deleted_samples_begin_anew(tmp_path: Path) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    collect(gold("a"), FakeApplication(), to)
+    to.unlink()
+    application = FakeApplication()
+    collect(gold("a"), application, to, notices=notices)
+    assert application.order == ["a"]
+    assert "was deleted" in notices[0]
+    assert len(lines(raw_of(to))) == 2
+
+
+def test_a_torn_end_and_samples_out_of_order_are_mended(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b", "c"), FakeApplication(), to)
+    whole, raw = to.read_bytes(), raw_of(to).read_bytes()
+    to.write_bytes(b"".join(reversed(whole.splitlines(keepends=True)))[:-3])
+    raw_of(to).write_bytes(raw + b'{"id":"d","rec')
+    assert collect(gold("a", "b", "c"), FakeApplication(), to).kept == 3
+    assert (to.read_bytes(), raw_of(to).read_bytes()) == (whole, raw)
+
+
+# ------------------------------------------------------------------ files that cannot be used
+def test_files_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text('{"id":"a","question":"A?"}\n')
+    application = FakeApplication()
+    with pytest.raises(ConfigError, match="gold set itself"):
+        collect(scan(mine), application, mine)
+    with pytest.raises(ConfigError, match=r"mine\.jsonl\.raw\.jsonl"):
+        collect(gold("a"), application, mine)
+    with pytest.raises(ConfigError, match="is a folder"):
+        collect(gold("a"), application, tmp_path)
+    with pytest.raises(ConfigError, match="cannot create the folder"):
+        collect(gold("a"), application, mine / "s.jsonl")
+    gold_raw = tmp_path / "s.jsonl.raw.jsonl"
+    mine.rename(gold_raw)
+    with pytest.raises(ConfigError, match="gold set itself"):
+        collect(scan(gold_raw), application, tmp_path / "s.jsonl", settings(force=True))
+    assert application.order == []
+    assert gold_raw.read_text() == '{"id":"a","question":"A?"}\n'
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    to, application = tmp_path / "s.jsonl", FakeApplication()
+    lock = WriterLock(to)
+    with pytest.raises(ConfigError, match="another ragstone process"):
+        collect(gold("a"), application, to)
+    lock.release()
+    assert collect(gold("a"), application, to).ok == 1
+
+
+@pytest.mark.parametrize("line", [b"[1]\n", b'{"x":1}\n', b'{"id":7}\n', b'{"id":"a","received":3}\n', b"{\n"])
+def test_a_raw_file_with_a_strange_line_names_its_byte(tmp_path: Path, line: bytes) -> None:
+    to, application = tmp_path / "s.jsonl", FakeApplication()
+    collect(gold("a"), application, to)
+    size = raw_of(to).stat().st_size
+    with raw_of(to).open("ab") as file:
+        file.write(line)
+    with pytest.raises(RunFolderError, match=f"byte {size}"):
+        collect(gold("a"), application, to)
+    assert application.order == ["a"]
+
+
+# ------------------------------------------------------------------ ends before the end
+def test_what_would_fail_every_row_stops_the_call_and_is_kept(tmp_path: Path) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+
+    def reply(row: Any, nth: int) -> Any:
+        if row.id in "cd" and nth == 0:
+            stop = AuthError("the quota is used up") if row.id == "d" else None
+            return Kept(row.id, attempts=1, trouble=Trouble("login_page", "sign in"), stop=stop)
+        return body(row, nth)
+
+    application = FakeApplication(reply)
+    with pytest.raises(AuthError, match="used up"):
+        collect(gold(*"abcdef"), application, to, settings(concurrency=1), notices)
+    assert application.order == list("abcd")
+    assert [row["error"] for row in lines(to)] == [None, None, "login_page: sign in", "login_page: sign in"]
+    assert "4 of 6 rows are in" in notices[0]
+    found = collect(gold(*"abcdef"), application, to, settings(concurrency=1))
+    assert application.order == [*"abcd", *"cdef"], "those the call stopped over say nothing of the row"
+    assert found.ok == 6
+
+
+def test_a_mapping_that_fits_nothing_keeps_the_responses(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+
+    def reply(row: Any, nth: int) -> Any:
+        return Kept(row.id, (Received("ask", body(row, nth)),), 0.1, 1, stop=ConfigError("no such key") if row.id == "c" else None)
+
+    with pytest.raises(ConfigError, match="no such key"):
+        collect(gold(*"abcd"), FakeApplication(reply, mapping={"answer": "txt", "contexts": "chunks"}), to, settings(concurrency=1))
+    mended = FakeApplication()
+    found = collect(gold(*"abcd"), mended, to)
+    assert (mended.order, found.ok) == (["d"], 4)
+
+
+def test_what_the_application_raises_ends_the_call_in_order(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    application = FakeApplication(lambda row, nth: StoppedError("gone") if row.id == "c" else body(row, nth))
+    with pytest.raises(StoppedError, match="gone"):
+        collect(gold(*"abcd"), application, to, settings(concurrency=1))
+    assert ids(to) == ["a", "b"]
+    assert application.closed == 1
+
+
+def stuck_at(name: str, reached: Any) -> FakeApplication:
+    async def wait(row: Any) -> None:
+        if row.id == name:
+            reached()
+            await asyncio.Event().wait()
+
+    return FakeApplication(wait=wait)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_the_finished_rows_in_order(tmp_path: Path, number: int) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    application = stuck_at("c", lambda: signal.raise_signal(number))
+    with pytest.raises(Interrupted):
+        collect(gold(*"abc"), application, to, settings(concurrency=1), notices)
+    assert ids(to) == ["a", "b"]
+    assert "2 of 3 rows" in notices[0]
+    later = FakeApplication()
+    collect(gold(*"abc"), later, to)
+    assert later.order == ["c"]
+
+
+def test_a_deadline_leaves_the_finished_rows_in_order(tmp_path: Path) -> None:
+    to, reached = tmp_path / "s.jsonl", threading.Event()
+    with pytest.raises(StoppedError, match="deadline") as told:
+        collect(gold(*"abc"), stuck_at("c", reached.set), to, settings(concurrency=1, deadline=0.2))
+    assert told.value.exit_code == 3
+    assert reached.is_set()
+    assert ids(to) == ["a", "b"]
+
+
+# ------------------------------------------------------------------ trouble that passes
+def test_rows_lost_to_passing_trouble_get_one_more_try_at_the_end(tmp_path: Path) -> None:
+    def reply(row: Any, nth: int) -> Any:
+        if row.id == "a" and nth == 0:
+            return Trouble("timeout", "too slow")
+        return Trouble("rate_limited", "busy") if row.id == "b" else Trouble("blocked", "no") if row.id == "c" else body(row, nth)
+
+    application, told = FakeApplication(reply), list[RowProgress]()
+    found = collect(gold(*"abcdefg"), application, tmp_path / "s.jsonl", settings(concurrency=1), on_progress=told.append)
+    assert application.order == [*"abcdefg", *"ab"]
+    assert list(found.reasons) == ["rate_limited", "blocked"] or list(found.reasons) == ["blocked", "rate_limited"]
+    assert (found.ok, found.asked, found.requests) == (5, 7, 9)
+    assert (told[-1].done, told[-1].total, told[-1].failed, told[-1].requests) == (7, 7, 2, 9)
+
+
+def test_trouble_that_lasts_is_not_met_once_more(tmp_path: Path) -> None:
+    application = failing(*"abcde", word="timeout")
+    collect(gold(*"abcdefg"), application, tmp_path / "s.jsonl")
+    assert len(application.order) == 7
+
+
+# ------------------------------------------------------------------ progress
+def test_progress_counts_what_this_call_asks(tmp_path: Path) -> None:
+    to, told = tmp_path / "s.jsonl", list[RowProgress]()
+    collect(gold("a"), FakeApplication(), to)
+    collect(gold(*"abc"), failing("b"), to, on_progress=told.append)
+    assert [(p.done, p.total) for p in told] == [(1, 2), (2, 2)]
+    assert told[-1].failed == 1
+    assert told[-1].left_s == 0
