@@ -78,6 +78,14 @@ def test_rows_that_others_replace_are_told():
     assert text.startswith("base run: 1 row")
 
 
+def test_several_answers_to_a_question_are_told_where_they_are_not_taken_together():
+    samples = [{"id": f"q{i // 2}#{i % 2}", "meta": {"question_id": f"q{i // 2}"}} for i in range(8)]
+    scores = [{**row, "sample_id": sample["id"]} for row, sample in zip(rows([0.5] * 8), samples, strict=True)]
+    found = document(scores, scores, base_samples=samples, new_samples=samples)
+    assert [w["text"].split(" ")[0] for w in found["warnings"] if w["code"] == "repeats_unclustered"] == ["4"]
+    assert "repeats_unclustered" not in codes(document(scores, scores, cluster="question_id", base_samples=samples))
+
+
 def test_samples_without_a_cluster_and_intervals_without_clusters_are_told():
     samples = [{"id": f"q{i:02}", "meta": {"doc": i % 2} if i < 6 else {}} for i in range(8)]
     base, new = rows([0.5] * 8), rows([0.6, 0.7] * 4)

@@ -323,6 +323,15 @@ def test_samples_that_belong_together_make_the_interval_wider():
     assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
 
 
+def test_several_answers_to_a_question_are_told_where_they_are_not_taken_together():
+    repeated = [{"id": f"s{i}", "meta": {"question_id": "s"}} for i in range(2)]
+    named = [{"id": f"s{i // 2}#{i % 2}", "meta": {"question_id": f"s{i // 2}"}} for i in range(6)]
+    held = [{**row, "sample_id": sample["id"]} for row, sample in zip(scores(*[0.5] * 6), named, strict=True)]
+    assert document(held, named)["warnings"] == ["repeats_unclustered: key=question_id, count=3"]
+    assert document(held, named, cluster="question_id")["warnings"] == []
+    assert document(scores(0.5, 0.5), repeated)["warnings"] == [], "a key of that name alone says nothing of repeats"
+
+
 def test_a_sample_without_the_key_is_a_cluster_of_its_own_and_counted():
     found = document(scores(*ALIKE), DOCUMENTS[:30], cluster="doc")
     assert found["warnings"] == ["cluster_missing: key=doc, count=10"]

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
+from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row, repeat_of
+from ragstone.samples import scan
 from ragstone.types import Context, Sample
 
 SAMPLE = Sample(id="s", question="问", answer="答", contexts=(Context(text="c", score=0.5),), reference="参考", reference_contexts=("词",))
@@ -62,3 +63,40 @@ def test_what_no_judge_sees_changes_nothing(column):
 def test_missing_and_empty_differ():
     rows = [SAMPLE.model_copy(update={"contexts": value}) for value in (None, (), (Context(text=""),))]
     assert len({of([judged_row(row)]) for row in rows}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "wanted"),
+    [
+        ("q1#0", "q1", ("q1", 0)),
+        ("q1#12", "q1", ("q1", 12)),
+        ("问#1", "问", ("问", 1)),
+        ("a#b#1", "a#b", ("a#b", 1)),
+        ("q1#1", None, ("q1#1", 0)),
+        ("q1#1", "q2", ("q1#1", 0)),
+        ("q1#x", "q1", ("q1#x", 0)),
+        ("q1#01", "q1", ("q1#01", 0)),
+        ("q1#²", "q1", ("q1#²", 0)),
+        ("q1", "q1", ("q1", 0)),
+        ("1#1", 1, ("1#1", 0)),
+    ],
+)
+def test_which_gold_row_a_sample_was_collected_for(name, question, wanted):
+    assert repeat_of(Sample(id=name, meta={} if question is None else {"question_id": question})) == wanted
+
+
+@given(st.lists(st.text("ab#0", min_size=1, max_size=3), min_size=1, max_size=6, unique=True), st.integers(1, 4))
+def test_repeats_leave_the_fingerprint_of_the_gold_set_as_it_is(names, repeats):
+    gold = [{"id": name, "question": f"{name}?", "reference": f"{name}."} for name in names]
+    collected = [
+        {**row, "id": f"{row['id']}#{k}", "meta": {"question_id": row["id"]}, "answer": f"answer {k}", "contexts": []}
+        for row in gold
+        for k in range(repeats)
+    ]
+    assert scan(collected).gold_fingerprint == scan(gold).gold_fingerprint
+
+
+def test_each_of_several_answers_counts_for_the_samples_fingerprint():
+    rows = [{"id": f"q#{k}", "question": "q", "meta": {"question_id": "q"}, "answer": f"a{k}"} for k in range(2)]
+    assert scan(rows).gold_fingerprint == scan(rows[:1]).gold_fingerprint
+    assert scan(rows).samples_fingerprint != scan(rows[:1]).samples_fingerprint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragstone.analysis.cells import Notice
@@ -88,7 +89,8 @@ def _coverage(cells: ComparedCells, metric: str) -> float | None:
 
 
 def _clusters(base: Side, new: Side, pairs: Pairs, found: Sequence[Contrast]) -> Iterator[Notice]:
-    """Samples that name no cluster, and intervals that do not look at clusters."""
+    """Samples that name no cluster, intervals that do not look at clusters, and answers to one question taken for samples of their own."""
+    yield from islice((notice for side in (base, new) for notice in side.facts.unclustered), 1)
     for side, rows in ((base, pairs.base), (new, pairs.new)):
         if side.facts.together:
             if lacking := sum(side.facts.together.number(at) == 0 for at in rows):

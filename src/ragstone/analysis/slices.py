@@ -9,9 +9,13 @@ from typing import Any
 
 import orjson
 
+from ragstone.analysis.cells import Notice
+
 Row = dict[str, Any]
 
 BEHAVIOURS = ("answer", "refuse", "clarify")
+QUESTION = "question_id"
+"""Key of `meta` under which answers to one question name it."""
 _PLAIN = ("language", "expected_behavior")
 """Columns of a sample that slice a run besides the keys of `meta`."""
 _KNOWN = frozenset(
@@ -110,6 +114,8 @@ class SampleFacts:
         self.keys: dict[str, None] = {}
         """Keys met that can slice the run, in order."""
         self.expected = bytearray()
+        self.repeats = 0
+        """Samples that answer a question another sample has answered: collected with `--repeat`."""
         self.slices = Groups(self.key, MOST_AUTOMATIC if self.automatic else None) if self.key is not None else None
         self.together = Groups(cluster) if cluster is not None else None
         """The groups of samples that belong together."""
@@ -117,11 +123,18 @@ class SampleFacts:
     def add(self, at: int, row: Row) -> None:
         """Take in a row of samples.jsonl; a second row of a sample replaces the first."""
         _set(self.expected, at, BEHAVIOURS.index(expected_behavior(row)))
+        self.repeats += _is_repeat(row)
         if (self.slices is not None and not self.automatic) or self.together is not None:
             self.keys.update(dict.fromkeys(_keys(row)))
         for groups in (self.slices, self.together):
             if groups is not None:
                 groups.add(at, row)
+
+    @property
+    def unclustered(self) -> Iterator[Notice]:
+        """What to tell if answers to one question are taken for samples of their own."""
+        if self.repeats and self.together is None:
+            yield Notice("repeats_unclustered", (("key", QUESTION), ("count", self.repeats)))
 
     @property
     def sliced(self) -> bool:
@@ -136,6 +149,13 @@ class SampleFacts:
     def groups(self, samples: int) -> Iterator[tuple[Any, list[int]]]:
         """Yield (value, sample numbers) in the order the values are met; samples without the key come last, under None."""
         return self.slices.each(samples) if self.slices is not None else iter(())
+
+
+def _is_repeat(row: Row) -> bool:
+    """True for `q1#1`, `q1#2` … of the question `q1`."""
+    meta, name = row.get("meta"), str(row.get("id"))
+    question = meta.get(QUESTION) if isinstance(meta, dict) else None
+    return isinstance(question, str) and name.startswith(f"{question}#") and name != f"{question}#0"
 
 
 def expected_behavior(row: Row) -> str:

@@ -221,7 +221,7 @@ def summarise(
 def _clustered(terms: Terms, facts: SampleFacts, samples: int) -> tuple[Terms, list[Notice]]:
     """Return the terms with a cluster number a sample, and what to tell of samples that name none."""
     if facts.together is None:
-        return terms, []
+        return terms, list(facts.unclustered)
     numbers, without = facts.together.clusters(samples)
     told = [Notice("cluster_missing", (("key", facts.together.key), ("count", without)))] if without else []
     if terms.ci not in (None, "cluster_t"):

@@ -51,7 +51,7 @@ def reporter(lang: Language, *, quiet: bool = False, stream: TextIO | None = Non
 
 
 def sentence(progress: Progress | RowProgress, lang: Language) -> str:
-    """Return progress in words: cells done, requests, tokens, failed, time left or who is waited for; of collecting rows, which take no tokens of ours."""
+    """Return progress in words: cells or rows done, requests, tokens of a judge, failed, time left or who is waited for."""
     from ragstone.progress import RowProgress
 
     if isinstance(progress, RowProgress):

@@ -125,7 +125,7 @@ class Journal:
 
         Raises StoppedError when the disk does not take it.
         """
-        line = {"id": row.id, "question": row.gold.question}
+        line: dict[str, Any] = {"id": row.id, "question": row.gold.question}
         if row.gold.history is not None:
             line["history"] = row.gold.history
         line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "trouble": kept.trouble and asdict(kept.trouble)}

@@ -1,6 +1,7 @@
 """Short names for what a set of samples asks and holds: equal data, equal fingerprint, in any row order. Pure."""
 
 import hashlib
+import re
 from typing import Any
 
 import orjson
@@ -8,6 +9,7 @@ import orjson
 from ragstone.types import Sample
 
 _MODULUS = 1 << 256
+_REPEAT = re.compile("0|[1-9][0-9]{0,8}")
 
 
 class Fingerprint:
@@ -29,13 +31,29 @@ class Fingerprint:
         return hashlib.sha256(self._sum.to_bytes(32)).hexdigest()[:16]
 
 
-def gold_row(sample: Sample) -> list[Any]:
-    """Return what the gold fingerprint covers: id, question, reference, reference_points, reference_contexts."""
-    return [sample.id, sample.question, sample.reference, sample.reference_points, sample.reference_contexts]
+def gold_row(sample: Sample) -> list[Any] | None:
+    """Return what the gold fingerprint covers: id, question, reference, reference_points, reference_contexts.
+
+    Answers collected for one question several times, `q1#0`, `q1#1` …, are one row of the gold set, `q1`: None for all but the first.
+    """
+    question, repeat = repeat_of(sample)
+    return None if repeat else _gold_row(question, sample)
+
+
+def repeat_of(sample: Sample) -> tuple[str, int]:
+    """Return the id of the gold row that a sample was collected for, and which of its repeats it is (0 where it has none)."""
+    question = sample.meta.get("question_id")
+    if isinstance(question, str) and sample.id.startswith(f"{question}#") and _REPEAT.fullmatch(number := sample.id[len(question) + 1 :]):
+        return question, int(number)
+    return sample.id, 0
+
+
+def _gold_row(name: str, sample: Sample) -> list[Any]:
+    return [name, sample.question, sample.reference, sample.reference_points, sample.reference_contexts]
 
 
 def judged_row(sample: Sample) -> list[Any]:
     """Return what the samples fingerprint covers: every column that can change a score."""
     contexts = None if sample.contexts is None else [c.text for c in sample.contexts]
-    gold = [*gold_row(sample), sample.reference_alternatives, sample.reference_context_ids, sample.expected_behavior]
+    gold = [*_gold_row(sample.id, sample), sample.reference_alternatives, sample.reference_context_ids, sample.expected_behavior]
     return [*gold, sample.answer, contexts, sample.context_ids, sample.error]

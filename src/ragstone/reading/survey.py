@@ -113,7 +113,8 @@ class Survey:
         if problems:
             return
         sample = build_sample(values, self.strip)
-        self.gold.add(gold_row(sample))
+        if (asked := gold_row(sample)) is not None:
+            self.gold.add(asked)
         self.judged.add(judged_row(sample))
         self.languages[sample.language] += 1
         if sample.error is not None:

@@ -235,7 +235,7 @@ def warning_text(warning: Notice, lang: Language) -> str:
     side = values.pop("side", None)
     if side is not None:
         return say(f"compare.of_{side}", lang, text=say(f"show.warning_{warning.code}", lang, **values))
-    if warning.code in ("key_unknown", "keys_missing", "cluster_missing", "cluster_unused"):
+    if warning.code in ("key_unknown", "keys_missing", "cluster_missing", "cluster_unused", "repeats_unclustered"):
         return say(f"show.warning_{warning.code}", lang, **values)
     if warning.code == "smoke_test":
         return say("judges.smoke_test", lang)
