@@ -121,6 +121,7 @@ def test_samples_without_chunks_are_told(tmp_path: Path, chunks: Any, said: str 
         tmp_path / "s.jsonl",
     )
     assert (said in found.notices[0]) if said else found.notices == ()
+    assert (found.exposed, found.empty) == ((0, 0) if chunks is None else (2, 0 if chunks else 2))
 
 
 # ------------------------------------------------------------------ going on

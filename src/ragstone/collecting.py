@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ragstone.collect.base import Application, Kept, Row
 from ragstone.collect.heads import continued
 from ragstone.collect.journal import Journal, WriterLock, raw_of
-from ragstone.collect.rows import row_of
+from ragstone.collect.rows import COLUMNS, row_of
 from ragstone.collect.samples_file import Failures, SamplesFile, besides
 from ragstone.collect.target import check_target, make_ready
 from ragstone.config import Config
@@ -34,11 +34,6 @@ MOST = 100
 """Rows lost to passing trouble beyond which it has lasted: to meet it once more would help nobody."""
 STREAK = 64
 """Failed rows in a row that are remembered, for the case that the application turns out to fail them all."""
-COLLECTED = (
-    *("answer", "answer_raw", "contexts", "context_ids", "context_scores", "context_sources"),
-    *("citations", "latency_s", "usage", "error"),
-)
-"""Fields of a sample that come from the application; a gold row's own give way."""
 _STANDS, _DUE, _ASKED = range(3)
 
 
@@ -62,6 +57,10 @@ class Collected:
     requests: int
     """Requests of this call, tries included."""
     wall_s: float
+    exposed: int
+    """Good rows whose chunks the application tells."""
+    empty: int
+    """Those of them for which nothing was retrieved."""
     notices: tuple[str, ...] = ()
     """What to know about the samples as a whole, in the screen's language; not told to `on_notice`."""
 
@@ -76,7 +75,9 @@ class Collected:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `--json`."""
-        counts = {name: getattr(self, name) for name in ("rows", "ok", "failed", "coverage", "asked", "kept", "requests")}
+        counts = {
+            name: getattr(self, name) for name in ("rows", "ok", "failed", "coverage", "asked", "kept", "requests", "exposed", "empty")
+        }
         reasons = {word: failures.to_dict() for word, failures in self.reasons.items()}
         files = {"samples": str(self.samples), "raw": str(self.raw)}
         return {**files, **counts, "wall_s": round(self.wall_s, 3), "reasons": reasons, "notices": list(self.notices)}
@@ -111,8 +112,8 @@ class GoldRows:
 
 
 def _bare(gold: Sample) -> Sample:
-    """The gold row without what an application said of it earlier."""
-    given = {name: None for name in COLLECTED if getattr(gold, name) is not None}
+    """The gold row without what an application said of it earlier, which gives way."""
+    given = {name: None for name in COLUMNS if getattr(gold, name) is not None}
     return gold.model_copy(update=given) if given else gold
 
 
@@ -197,7 +198,8 @@ class _Collection:
             self.tell(say("collecting.rows_changed", screen_language(), n=changed))
 
     def _read(self, row: Row, kept: Kept) -> dict[str, Any]:
-        return row_of(row, kept, self.application.read(kept))
+        reading = self.application.read(kept)
+        return row_of(row, kept, replace(reading, trouble=reading.trouble or kept.trouble))
 
     # ------------------------------------------------------------ asking
     async def run(self, on_progress: Callable[[RowProgress], None] | None) -> None:
@@ -278,9 +280,10 @@ class _Collection:
         file, total = self.file, len(self.rows)
         reasons = file.failures(self.rows.ids())
         counts = {"rows": total, "ok": file.ok, "failed": total - file.ok, "asked": self.asked, "kept": self.due.count(_STANDS)}
-        return Collected(
-            file.path, raw_of(file.path), **counts, reasons=reasons, requests=self.requests, wall_s=wall_s, notices=tuple(self._notices())
-        )
+        _, empty, filled = file.contexts()
+        counts |= {"requests": self.requests, "exposed": empty + filled, "empty": empty}
+        notices = tuple(self._notices())
+        return Collected(file.path, raw_of(file.path), **counts, reasons=reasons, wall_s=wall_s, notices=notices)
 
     def _notices(self) -> Iterator[str]:
         hidden, empty, filled = self.file.contexts()
