@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragstone.collect.answers import kind_of
+from ragstone.collect.answer import kind_of
 from ragstone.collect.base import Chunk, Trouble
 from ragstone.collect.expressions import search
 from ragstone.collect.template import CHUNK_ID

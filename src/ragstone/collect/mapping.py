@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragstone.collect import readers
-from ragstone.collect.answers import answer_of
+from ragstone.collect.answer import answer_of
 from ragstone.collect.base import Found, Kept, Reading, Received, Trouble
 from ragstone.collect.chunks import chunk_text, chunks_in
 from ragstone.collect.expressions import search
