@@ -1,0 +1,231 @@
+"""Answers that were collected elsewhere: a file of them, joined to the gold set."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
+from ragstone.collect.result import read_result
+from ragstone.collect.words import WORDS
+from ragstone.errors import DataError, Problem
+from ragstone.reading.row_ids import made_id
+from ragstone.samples import SampleSource
+from ragstone.text import say
+from ragstone.types import Language, Sample
+
+_REPEAT = re.compile(r"(.+)#(\d+)", re.DOTALL)
+_SHOWN = 5
+_Rows = dict[str, list[tuple[int | None, Sample]]]
+"""Gold id -> its answers, each with the number of its repeat if its id has one."""
+_KEPT = ("answer", "contexts", "context_ids", "context_scores", "context_sources", "usage", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The answers of a file by the gold rows they belong to."""
+
+    answers: Mapping[str, tuple[Sample, ...]]
+    """Gold id -> its answers, in the order of their repeats."""
+    repeat: int | None
+    """How many answers every answered question has, None where it is one without a number: as for `--repeat`."""
+    notices: tuple[str, ...]
+    """What a person should know, in the screen's language."""
+    fingerprint: str
+    """Of the file's columns that can change a score."""
+
+
+def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
+    """Join a file of answers to a gold set.
+
+    A row belongs to the gold row with its id (`q1#0`, `q1#1` are repeats of q1), else to the one with its question, whatever its blanks and
+    its Unicode form. Several answers to each question are repeats, in the order of the file.
+
+    Raises:
+        DataError: no row fits, some questions have more answers than others, an id and a question that belong to different gold rows, or
+            neither answers nor contexts in the file.
+    """
+    if not answers.columns & {"answer", "contexts"} and answers.errors < answers.count:
+        raise DataError(answers.name, [Problem(say("calling.no_answers", lang, found=", ".join(answers.found)))])
+    search = _Search(gold)
+    rows: _Rows = defaultdict(list)
+    problems: list[Problem] = []
+    for number, sample in enumerate(answers, 1):
+        search.find(sample, number, rows, problems, lang)
+    if problems:
+        raise DataError(answers.name, problems)
+    if not rows:
+        raise DataError(answers.name, [Problem(_nothing_fits(search, lang))])
+    repeat = _repeat(rows, answers.name, lang)
+    ordered = {name: tuple(sample for _, sample in sorted(found, key=lambda one: one[0] or 0)) for name, found in rows.items()}
+    return Joined(ordered, repeat, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
+
+
+class AnswersApplication:
+    """A file of answers, "asked" like an application: no row waits for anything."""
+
+    def __init__(self, found: Joined, lang: Language) -> None:
+        self._found, self._lang = found, lang
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The fingerprint of the answers; the file may lie anywhere."""
+        return {"platform": "answers", "answers": self._found.fingerprint}
+
+    @property
+    def mapping(self) -> Mapping[str, Any]:
+        """Nothing: columns are found when the file is read."""
+        return {}
+
+    @property
+    def repeat(self) -> int | None:
+        """How many answers every question has."""
+        return self._found.repeat
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the join."""
+        return self._found.notices
+
+    def expect(self, rows: int) -> None:
+        """Nothing depends on it."""
+
+    async def ask(self, row: Row) -> Kept:
+        """Look up the answer of a row; one that is not there is told as `not_found`."""
+        found = self._found.answers.get(row.gold.id, ())
+        at = row.repeat or 0
+        if at >= len(found):
+            return Kept(row.id, trouble=Trouble("not_found", say("calling.not_found", self._lang)))
+        return Kept(row.id, (Received("ask", _body(found[at])),), found[at].latency_s, 1)
+
+    def read(self, kept: Kept) -> Reading:
+        """Find answer and chunks in the row of the file."""
+        if kept.trouble is not None or not kept.received:
+            return Reading(trouble=kept.trouble or Trouble("not_found", say("calling.not_found", self._lang)))
+        reading = read_result(kept.received[-1].body, self._lang)
+        if reading.trouble is None or reading.trouble.word != "platform_error":
+            return reading
+        word, colon, message = reading.trouble.message.partition(": ")
+        return Reading(reading.found, Trouble(word, message)) if colon and word in WORDS else reading
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _body(sample: Sample) -> dict[str, Any]:
+    held = sample.to_dict()
+    body = {name: held[name] for name in _KEPT if name in held}
+    return body if {"contexts", "error"} & body.keys() else {"answer": None, **body}
+
+
+# ------------------------------------------------------------------ joining
+class _Search:
+    """Finds the gold row of an answer, and remembers what it met."""
+
+    def __init__(self, gold: SampleSource) -> None:
+        self.ids: dict[str, str | None] = {}
+        self.questions: dict[str, list[str]] = defaultdict(list)
+        self.unknown: list[str] = []
+        self.reworded: list[str] = []
+        self.by_question = 0
+        for sample in gold:
+            self.ids[sample.id] = sample.question
+            if sample.question:
+                self.questions[folded(sample.question)].append(sample.id)
+
+    def find(
+        self,
+        sample: Sample,
+        number: int,
+        rows: _Rows,
+        problems: list[Problem],
+        lang: Language,
+    ) -> None:
+        """Put an answer to its gold row."""
+        asked = self.questions.get(folded(sample.question), []) if sample.question else []
+        gold_id, repeat = self._by_id(sample, doubted=_made(sample) and len(asked) < 2)
+        if gold_id is None:
+            self._by_question(sample, number, asked, rows, problems, lang)
+            return
+        if sample.question and asked and gold_id not in asked:
+            text = say("calling.id_against_question", lang, id=sample.id, other=asked[0])
+            problems.append(Problem(text, number, "question"))
+        elif sample.question and not asked and self.ids[gold_id]:
+            self.reworded.append(sample.id)
+        rows[gold_id].append((repeat, sample))
+
+    def _by_id(self, sample: Sample, *, doubted: bool) -> tuple[str | None, int | None]:
+        if sample.id in self.ids and not doubted:
+            return sample.id, None
+        match = _REPEAT.fullmatch(sample.id)
+        return (match[1], int(match[2])) if match and match[1] in self.ids else (None, None)
+
+    def _by_question(
+        self,
+        sample: Sample,
+        number: int,
+        asked: list[str],
+        rows: _Rows,
+        problems: list[Problem],
+        lang: Language,
+    ) -> None:
+        if len(asked) > 1:
+            problems.append(Problem(say("calling.question_twice", lang, ids=some(asked, lang)), number, "question"))
+        elif asked:
+            self.by_question += 1
+            rows[asked[0]].append((None, sample))
+        else:
+            self.unknown.append(sample.id)
+
+    def notices(self, rows: Mapping[str, object], lang: Language) -> Iterable[str]:
+        """Yield what was met."""
+        if self.by_question:
+            yield say("calling.by_question", lang, count=self.by_question)
+        if self.unknown:
+            yield say("calling.unknown_rows", lang, count=len(self.unknown), ids=some(self.unknown, lang))
+        if absent := [name for name in self.ids if name not in rows]:
+            yield say("calling.absent", lang, count=len(absent), ids=some(absent, lang))
+        if self.reworded:
+            yield say("calling.reworded", lang, count=len(self.reworded), ids=some(self.reworded, lang))
+
+
+def folded(question: str) -> str:
+    """Return a question for comparison: NFC, blanks at the ends taken off and folded inside."""
+    return " ".join(unicodedata.normalize("NFC", question).split())
+
+
+def _made(sample: Sample) -> bool:
+    """True if the file gave no id: then the id is made of the question, with a number if the question came before."""
+    base = made_id(sample.question, 0)
+    return sample.id == base or (sample.id.startswith(f"{base}-") and sample.id[len(base) + 1 :].isdigit())
+
+
+def _repeat(rows: _Rows, name: str, lang: Language) -> int | None:
+    counts = Counter(len(found) for found in rows.values())
+    numbered = any(number is not None for found in rows.values() for number, _ in found)
+    if len(counts) == 1 and all(_in_turn(found) for found in rows.values()):
+        count = next(iter(counts))
+        return count if count > 1 or numbered else None
+    usual = counts.most_common(1)[0][0]
+    odd = [f"{gold_id} ({len(found)})" for gold_id, found in rows.items() if len(found) != usual or not _in_turn(found)]
+    raise DataError(name, [Problem(say("calling.uneven_repeats", lang, count=len(odd), ids=some(odd, lang), usual=usual))])
+
+
+def _in_turn(found: list[tuple[int | None, Sample]]) -> bool:
+    """True if no answer has a number, or they are 0, 1, 2 …."""
+    numbers = [number for number, _ in found if number is not None]
+    return not numbers or (len(numbers) == len(found) and sorted(numbers) == list(range(len(found))))
+
+
+def _nothing_fits(search: _Search, lang: Language) -> str:
+    return say("calling.nothing_fits", lang, count=len(search.unknown), found=some(search.unknown, lang), gold=some(list(search.ids), lang))
+
+
+def some(names: list[str], lang: Language) -> str:
+    """Return the first names, and how many there are besides."""
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else say("calling.and_more", lang, shown=shown, more=len(names) - _SHOWN)
