@@ -80,7 +80,7 @@ def command(
     rows = _needed(gold, screen)
     if try_ is not None:
         return _try(rows, try_, application, loaded, screen, quiet=quiet, json=json)
-    found = _collect(rows, _target(rows, to, answers, screen), application, loaded, screen, quiet=quiet)
+    found = _collect(rows, _target(to, answers, screen), application, loaded, screen, quiet=quiet)
     return _tell(found, loaded.config, screen, json=json)
 
 
@@ -145,7 +145,7 @@ def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> in
         print_document(found.to_dict())
     else:
         print(collected_page(found, lang), flush=True)  # what is told on stderr afterwards must stand below it
-    if found.ok >= config.min_coverage * found.rows:
+    if found.covered(config.min_coverage):
         return FINE
     return tell(say("collect.not_covered", lang, ok=found.ok, rows=found.rows, limit=f"{config.min_coverage:.0%}"), FAILED)
 
@@ -178,15 +178,13 @@ def _needed(gold: Path | None, lang: Language) -> Path:
     return gold
 
 
-def _target(gold: Path, to: Path | None, answers: Path | None, lang: Language) -> Path:
-    """Return the file the samples go to; it must not be one that is read."""
+def _target(to: Path | None, answers: Path | None, lang: Language) -> Path:
+    """Return the file the samples go to; it must not be that of the answers."""
     from ragstone.errors import ConfigError
     from ragstone.text import say
 
     if to is None:
         raise ConfigError(say("collect.to_missing", lang))
-    if _same(to, gold):
-        raise ConfigError(say("collect.to_is_gold", lang, path=to))
     if answers is not None and _same(to, answers):
         raise ConfigError(say("collect.to_is_answers", lang, path=to))
     return to

@@ -23,34 +23,37 @@ def collected_page(found: Collected, lang: Language) -> str:
 
 
 def _lines(found: Collected, lang: Language) -> Iterator[str]:
-    failed = found.rows - found.ok
-    key = "collect.done" if failed else "collect.done_all"
-    yield say(key, lang, rows=found.rows, ok=found.ok, failed=failed)
-    if found.failed:
+    samples = shlex.quote(str(found.samples))
+    key = "collect.done" if found.failed else "collect.done_all"
+    yield say(key, lang, rows=found.rows, ok=found.ok, failed=found.failed)
+    if found.reasons:
         yield from ("", say("collect.failed_heading", lang), *_failed(found, lang))
     if found.ok:
         yield from ("", *folded(_exposed(found, lang), COLUMNS))
-    yield from ("", say("collect.files", lang, samples=found.path), say("collect.files_raw", lang, raw=found.raw))
     for notice in found.notices:
         yield from ("", *folded(notice, COLUMNS))
-    yield ""
-    yield say("collect.next_evaluate", lang)
-    yield f"  ragstone evaluate {shlex.quote(str(found.path))} --out runs/a"
+    yield from ("", say("collect.files", lang, samples=found.samples), say("collect.files_raw", lang, raw=found.raw))
+    yield from ("", say("collect.next", lang))
+    if found.failed:
+        yield f"  {say('collect.next_retry', lang)}"
+    yield f"  ragstone evaluate {samples} --judge MODEL --base-url URL --out runs/a"
 
 
 def _failed(found: Collected, lang: Language) -> Iterator[str]:
-    for word, ids in sorted(found.failed.items(), key=lambda item: -len(item[1])):
-        yield from folded(say("collect.failed_line", lang, word=word, count=len(ids), ids=_some(ids, lang)), COLUMNS, "  ", "    ")
+    for word, rows in found.reasons.items():
+        some = _some(rows.examples, rows.count, lang)
+        yield from folded(say("collect.failed_line", lang, word=word, count=rows.count, ids=some), COLUMNS, "  ", "    ")
         yield from folded(say(f"collect.word_{word}", lang), COLUMNS, "    ")
 
 
-def _some(ids: Sequence[str], lang: Language) -> str:
+def _some(ids: Sequence[str], count: int, lang: Language) -> str:
     shown = ", ".join(cut_middle(one, 40) for one in ids[:IDS_SHOWN])
-    return shown if len(ids) <= IDS_SHOWN else say("collect.more_ids", lang, ids=shown, count=len(ids) - IDS_SHOWN)
+    return shown if count <= IDS_SHOWN else say("collect.more_ids", lang, ids=shown, count=count - IDS_SHOWN)
 
 
 def _exposed(found: Collected, lang: Language) -> str:
+    """How many of the good rows tell what was retrieved."""
     if not found.exposed:
         return say("collect.exposed_none", lang)
-    all_of_them = found.exposed == found.ok
-    return say("collect.exposed_all", lang) if all_of_them else say("collect.exposed", lang, count=found.exposed, ok=found.ok)
+    text = say("collect.exposed_all", lang) if found.exposed == found.ok else say("collect.exposed", lang, count=found.exposed, ok=found.ok)
+    return text + (say("collect.retrieved_nothing", lang, count=found.empty) if found.empty else "")

@@ -37,14 +37,14 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
 
     Raises ConfigError for a mapping that fits no response.
     """
-    from ragstone.collect.rows import sample_row
+    from ragstone.collect.rows import row_of
 
     gate = asyncio.Semaphore(concurrency)
 
     async def one(row: Row) -> Tried:
         async with gate:
             kept = await application.ask(row)
-        return Tried(kept, sample_row(row, kept, application.read(kept)))
+        return Tried(kept, row_of(row, kept, application.read(kept)))
 
     application.expect(len(rows))
     try:
