@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from ragstone.cli.progress import Reporter
     from ragstone.collect.base import Application
     from ragstone.collecting import Collected
     from ragstone.config import Config, Loaded
@@ -64,8 +65,9 @@ def command(
     force: Annotated[bool, _option("--force", PACE)] = False,
 ) -> int:
     """Ask every question; the help stands in the catalogue."""
-    from ragstone.cli.collect_from import application_named
+    from ragstone.cli.collect_from import Origin
     from ragstone.cli.help import language_of
+    from ragstone.cli.progress import reporter
     from ragstone.config import load_config
 
     screen = language_of(ctx)
@@ -76,11 +78,18 @@ def command(
         return _init(init, path, screen, force=force)
     given = {name: value for name, value in ctx.params.items() if name not in NOT_SETTINGS}
     loaded = load_config(given, path=path, environ=environ, command="collect")
-    application = application_named(loaded, call, answers, environ, screen)
+    origin = Origin(call, answers)
+    origin.check(loaded, screen)
     rows = _needed(gold, screen)
-    if try_ is not None:
-        return _try(rows, try_, application, loaded, screen, quiet=quiet, json=json)
-    found = _collect(rows, _target(to, answers, screen), application, loaded, screen, quiet=quiet)
+    target = _target(to, answers, screen) if try_ is None else None
+    source = origin.gold(rows, loaded.config, try_, screen)
+    application = origin.application(source, loaded.config, environ, screen)
+    with reporter(screen, quiet=quiet) as report:
+        for notice in (*loaded.notices, *source.notices):
+            report.notice(notice)
+        if target is None:
+            return _try(source, application, loaded.config, screen, json=json)
+        found = _collect(source, target, application, loaded, report)
     return _tell(found, loaded.config, screen, json=json)
 
 
@@ -92,21 +101,15 @@ def _init(platform: str, path: Path | None, lang: Language, *, force: bool) -> i
     return 0
 
 
-def _try(gold: Path, count: int, application: Application, loaded: Loaded, lang: Language, *, quiet: bool, json: bool) -> int:
-    """Ask a few rows and show them; what would stop a collection is told with its exit code."""
+def _try(source: SampleSource, application: Application, config: Config, lang: Language, *, json: bool) -> int:
+    """Ask every row and show what came; what would stop a collection is told with its exit code."""
     from ragstone.api import run_sync
     from ragstone.cli.collect_try import try_document, try_page, try_rows
     from ragstone.cli.exits import tell
     from ragstone.cli.output import print_document
-    from ragstone.cli.progress import reporter
     from ragstone.collect.base import Row
     from ragstone.errors import StoppedError
 
-    config = loaded.config
-    source = read_gold(gold, config, lang, count)
-    with reporter(lang, quiet=quiet) as report:
-        for notice in (*loaded.notices, *source.notices):
-            report.notice(notice)
     try:
         tried = run_sync(try_rows(application, [Row(sample) for sample in source], config.collect.concurrency or config.concurrency))
     except StoppedError as stopped:
@@ -119,19 +122,17 @@ def _try(gold: Path, count: int, application: Application, loaded: Loaded, lang:
     return tell(str(stop), stop.exit_code) if stop is not None else 0
 
 
-def _collect(gold: Path, to: Path, application: Application, loaded: Loaded, lang: Language, *, quiet: bool) -> Collected:
+def _collect(source: SampleSource, to: Path, application: Application, loaded: Loaded, report: Reporter) -> Collected:
     from ragstone.api import run_sync
     from ragstone.cli.collector import long_lived
-    from ragstone.cli.progress import reporter
     from ragstone.collecting import collect_source
 
     config = loaded.config
-    source = read_gold(gold, config, lang)
-    with reporter(lang, quiet=quiet) as report, long_lived():
-        for notice in (*loaded.notices, *source.notices):
-            report.notice(notice)
-        heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
-        return run_sync(collect_source(source, application, to=to, config=config, repeat=config.collect.repeat, **heard))
+    own = getattr(application, "repeat", None)  # a file of answers may hold several of each question
+    repeat = own if own and loaded.origin["collect.repeat"] == "default" else config.collect.repeat
+    heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
+    with long_lived():
+        return run_sync(collect_source(source, application, to=to, config=config, repeat=repeat, **heard))
 
 
 def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> int:
@@ -148,25 +149,6 @@ def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> in
     if found.covered(config.min_coverage):
         return FINE
     return tell(say("collect.not_covered", lang, ok=found.ok, rows=found.rows, limit=f"{config.min_coverage:.0%}"), FAILED)
-
-
-def read_gold(gold: Path, config: Config, lang: Language, limit: int | None = None) -> SampleSource:
-    """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
-
-    Raises:
-        DataError: it cannot be read, has no row, or no row has a question.
-    """
-    from ragstone.errors import DataError, Problem
-    from ragstone.samples import scan
-    from ragstone.text import say
-
-    read: Any = {"mapping": config.map, "encoding": config.encoding, "max_cell_mb": config.max_cell_mb}
-    source = scan(gold, limit=limit or config.limit, **read)
-    if not source.count:
-        raise DataError(source.name, [Problem(say("collect.gold_empty", lang))])
-    if "question" not in source.columns:
-        raise DataError(source.name, [Problem(say("collect.no_question", lang, found=", ".join(source.found)))])
-    return source
 
 
 def _needed(gold: Path | None, lang: Language) -> Path:

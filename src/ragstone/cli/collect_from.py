@@ -3,51 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import ConfigError
 from ragstone.text import say
 
 if TYPE_CHECKING:
     from ragstone.collect.base import Application
-    from ragstone.config import Loaded
+    from ragstone.config import Config, Loaded
+    from ragstone.samples import SampleSource
     from ragstone.types import Language
 
-
-def application_named(loaded: Loaded, call: str | None, answers: Path | None, environ: Mapping[str, str], lang: Language) -> Application:
-    """Return the application the command line and the settings name. Nothing is sent yet.
-
-    Raises:
-        ConfigError: none is named, or two are, or the one that is cannot be used.
-        DataError: the file of answers cannot be read.
-    """
-    named = [*_named(loaded, lang), *(["--call"] if call is not None else []), *(["--answers"] if answers is not None else [])]
-    if not named:
-        from ragstone.collect.spec_files import platforms
-
-        raise ConfigError(say("collect.no_source", lang, platforms=", ".join(platforms())))
-    if len(named) > 1:
-        raise ConfigError(say("collect.two_sources", lang, first=named[0], second=named[1]))
-    if call is not None:
-        from ragstone.collect.calling import from_name
-
-        return from_name(call)
-    if answers is not None:
-        from ragstone.collect.answers import from_file
-
-        return from_file(answers, loaded.config)
-    from ragstone.collect.select import make_application
-
-    return make_application(loaded.config, environ, lang)
+_OF_GOLD = frozenset({"reference", "reference_points", "reference_alternatives", "reference_contexts", "reference_context_ids"})
+_OF_BOTH = frozenset({"id", "question"})
 
 
-def _named(loaded: Loaded, lang: Language) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the command line names; the settings may name an application besides."""
+
+    call: str | None
+    answers: Path | None
+
+    def check(self, loaded: Loaded, lang: Language) -> None:
+        """Raise ConfigError unless exactly one source of answers is named."""
+        flags = {"--call": self.call, "--answers": self.answers}
+        named = [*_application_named(loaded, lang), *(name for name, value in flags.items() if value is not None)]
+        if not named:
+            from ragstone.collect.preset import platforms
+
+            raise ConfigError(say("collect.no_source", lang, platforms=", ".join(platforms())))
+        if len(named) > 1:
+            raise ConfigError(say("collect.two_sources", lang, first=named[0], second=named[1]))
+
+    def gold(self, path: Path, config: Config, limit: int | None, lang: Language) -> SampleSource:
+        """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
+
+        Raises DataError if it cannot be read, or no row has a question.
+        """
+        from ragstone.errors import DataError, Problem
+
+        mapping = config.map if self.answers is None else _part(config.map, _OF_GOLD | _OF_BOTH)
+        source = _scan(path, config, mapping, limit or config.limit)
+        if "question" not in source.columns:
+            raise DataError(source.name, [Problem(say("collect.no_question", lang, found=", ".join(source.found)))])
+        return source
+
+    def application(self, gold: SampleSource, config: Config, environ: Mapping[str, str], lang: Language) -> Application:
+        """Return the application that answers. Nothing is sent yet.
+
+        Raises ConfigError if it cannot be used, DataError if the file of answers cannot, or does not fit the gold set.
+        """
+        if self.call is not None:
+            from ragstone.collect.named import from_name
+            from ragstone.collect.targets import application_of
+
+            return application_of(from_name(self.call, lang), **_pace(config), lang=lang)
+        if self.answers is not None:
+            from ragstone.collect.answers import AnswersApplication, joined
+
+            return AnswersApplication(joined(gold, _answers(self.answers, config), lang), lang)
+        from ragstone.collect.select import make_application
+
+        return make_application(config, environ, lang)
+
+
+def _application_named(loaded: Loaded, lang: Language) -> Iterator[str]:
     """Where platform or address is named, as people wrote it."""
-    origins = [loaded.origin[f"collect.{name}"] for name in ("platform", "url")]
-    origin = next((one for one in origins if one != "default"), None)
+    names = {"collect.platform": "--platform", "collect.url": "--url"}
+    origin, flag = next(((loaded.origin[name], flag) for name, flag in names.items() if loaded.origin[name] != "default"), ("", ""))
     if origin == "flag":
-        yield "--platform" if loaded.origin["collect.platform"] == "flag" else "--url"
-    elif origin is not None:
-        variable = origin.removeprefix("environment ")
-        yield variable if variable != origin else say("collect.file_source", lang, file=origin)
+        yield flag
+    elif origin.startswith("environment "):
+        yield origin.removeprefix("environment ")
+    elif origin:
+        yield say("collect.file_source", lang, file=origin)
+
+
+def _pace(config: Config) -> dict[str, Any]:
+    collect, judge = config.collect, config.judge
+    return {
+        "concurrency": collect.concurrency or config.concurrency,
+        "timeout": collect.timeout or judge.timeout,
+        "retries": judge.retries if collect.retries is None else collect.retries,
+    }
+
+
+def _answers(path: Path, config: Config) -> SampleSource:
+    """The file of answers; a column of the gold set's id or question may have the same name there, or the usual one."""
+    mapping = {name: column for name, column in config.map.items() if name not in _OF_GOLD | _OF_BOTH}
+    source = _scan(path, config, mapping)
+    both = {name: column for name, column in _part(config.map, _OF_BOTH).items() if column in source.found}
+    return _scan(path, config, mapping | both) if both else source
+
+
+def _part(mapping: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    return {name: column for name, column in mapping.items() if name in names}
+
+
+def _scan(path: Path, config: Config, mapping: Mapping[str, str], limit: int | None = None) -> SampleSource:
+    from ragstone.samples import scan
+
+    return scan(path, mapping=mapping, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=limit)
