@@ -28,7 +28,7 @@ def _lines(found: Collected, lang: Language) -> Iterator[str]:
     yield say(key, lang, rows=found.rows, ok=found.ok, failed=found.failed)
     if found.reasons:
         yield from ("", say("collect.failed_heading", lang), *_failed(found, lang))
-    if found.ok:
+    if found.exposed > found.empty:  # else a notice tells it
         yield from ("", *folded(_exposed(found, lang), COLUMNS))
     for notice in found.notices:
         yield from ("", *folded(notice, COLUMNS))
@@ -52,8 +52,7 @@ def _some(ids: Sequence[str], count: int, lang: Language) -> str:
 
 
 def _exposed(found: Collected, lang: Language) -> str:
-    """How many of the good rows tell what was retrieved."""
-    if not found.exposed:
-        return say("collect.exposed_none", lang)
-    text = say("collect.exposed_all", lang) if found.exposed == found.ok else say("collect.exposed", lang, count=found.exposed, ok=found.ok)
+    """How many of the good rows tell what was retrieved, and for how many that was nothing."""
+    every = found.exposed == found.ok
+    text = say("collect.exposed_all", lang) if every else say("collect.exposed", lang, count=found.exposed, ok=found.ok)
     return text + (say("collect.retrieved_nothing", lang, count=found.empty) if found.empty else "")

@@ -59,7 +59,10 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
 
 def try_page(application: Application, tried: Sequence[Tried], lang: Language) -> str:
     """Return the page: how it is asked and read, then every row."""
-    lines = [say("collect.try_heading", lang), *_mapping(application), "", *folded(say("collect.try_wrong", lang), COLUMNS)]
+    advice = say("collect.try_wrong" if application.mapping else "collect.try_called", lang)
+    lines = [say("collect.try_heading", lang), *_mapping(application), "", *folded(advice, COLUMNS)]
+    for notice in getattr(application, "notices", ()):
+        lines += ["", *folded(notice, COLUMNS)]
     for number, one in enumerate(tried, 1):
         lines += ["", *_row(number, len(tried), one, lang)]
     lines += ["", *folded(say("collect.try_nothing_written", lang), COLUMNS)]
@@ -99,7 +102,7 @@ def _row(number: int, total: int, tried: Tried, lang: Language) -> Iterator[str]
     yield from _answer(sample, lang)
     if kept.latency_s is not None:
         key = "collect.try_seconds" if kept.attempts <= 1 else "collect.try_seconds_tries"
-        yield from _field("latency", say(key, lang, seconds=f"{kept.latency_s:.1f}", attempts=kept.attempts), lang)
+        yield from _field("latency", say(key, lang, seconds=f"{kept.latency_s:.2f}", attempts=kept.attempts), lang)
     if not sample["error"]:
         yield from _chunks(sample, lang)
 
