@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """The gravest first."""
 MOST_LISTED = 8
 """Items of a list that a sentence names; the rest are counted."""
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\xa0\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ue000-\uf8ff]")
 MOST_SHOWN = 60
 """Characters of a text of the set that a sentence shows."""
 
@@ -114,5 +116,10 @@ def _in_words(value: Value, lang: Language) -> object:
 
 def shown(text: str) -> str:
     """Return a text of the set as a sentence shows it: on one line, cut where it is long."""
-    line = " ".join(text.split())
+    line = " ".join(_HIDDEN.sub(_escape, text).split())
     return line if len(line) <= MOST_SHOWN else line[: MOST_SHOWN - 1] + "…"
+
+
+def _escape(match: re.Match[str]) -> str:
+    """What nobody would see, by its number: a garbled text holds much of it."""
+    return match[0].encode("unicode_escape").decode("ascii")

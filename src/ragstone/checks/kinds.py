@@ -2,19 +2,53 @@
 
 from collections.abc import Iterator
 
+from ragstone.checks.balance import balance, size, variants
 from ragstone.checks.base import Checker, Finding, Gold, Severity
 from ragstone.checks.columns import columns
+from ragstone.checks.encoding import encoding
+from ragstone.checks.passages import passages
+from ragstone.checks.private import private
 from ragstone.checks.questions import questions
+from ragstone.checks.references import languages, references
+from ragstone.checks.scripts import scripts
+from ragstone.checks.widths import widths
 
 KINDS: dict[str, tuple[Severity, ...]] = {
     "missing_question": ("error",),
     "duplicate_question": ("error", "warning"),
+    "missing_reference": ("warning",),
+    "no_answer_reference": ("warning",),
+    "empty_points": ("warning",),
+    "language_mismatch": ("warning", "note"),
+    "long_reference": ("note",),
+    "keyword_contexts": ("note",),
+    "mojibake": ("warning",),
+    "control_characters": ("warning", "note"),
+    "script_mix": ("warning", "note"),
+    "width_mix": ("note",),
+    "personal_data": ("warning", "note"),
+    "variants_unclustered": ("warning", "note"),
+    "too_few": ("warning", "note"),
+    "imbalance": ("note",),
     "unstable_ids": ("note",),
     "misspelt_column": ("note",),
 }
 """Kind -> severities it comes with. Texts of a kind: `check.<kind>_title`, `check.<kind>` and `check.<kind>_fix`."""
 
-CHECKERS: tuple[Checker, ...] = (questions, columns)
+CHECKERS: tuple[Checker, ...] = (
+    questions,
+    references,
+    languages,
+    passages,
+    encoding,
+    scripts,
+    widths,
+    private,
+    variants,
+    size,
+    balance,
+    columns,
+)
 """All of them, one file a group."""
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragstone.checks.base import Finding, Gold, Row, Said
+from ragstone.checks.base import Finding, Gold, Row, Said, Value
 from ragstone.checks.texts import references_of
 from ragstone.language import fold, numbers
 
@@ -49,13 +49,13 @@ def _duplicate(first: Row, row: Row) -> Finding:
     if a.expected_behavior != b.expected_behavior:
         said = "check.behaviors_differ"
     elif not references_of(a) or not references_of(b):
-        said = "check.references_agree" if references_of(a) == references_of(b) else "check.reference_in_one"
+        said = "check.no_references" if references_of(a) == references_of(b) else "check.reference_in_one"
     elif _stated(a) and _stated(b) and not (_stated(a) <= _stated(b) or _stated(b) <= _stated(a)):
         said = "check.numbers_differ"
     elif _said(a) != _said(b):
         said = "check.references_differ"
     clash = said in ("check.behaviors_differ", "check.numbers_differ")
-    values = {"first": first.number, "first_id": a.id, "question": b.question or "", "agree": Said(said)}
+    values: dict[str, Value] = {"first": first.number, "first_id": a.id, "question": b.question or "", "agree": Said(said)}
     return row.found("duplicate_question", "error" if clash else "warning", "question", **values)
 
 

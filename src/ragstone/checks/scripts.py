@@ -1,0 +1,73 @@
+"""Traditional and simplified Chinese in one text, or in one set."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from ragstone.checks.base import Finding, Gold, Row, Said, Value
+from ragstone.checks.texts import items_of
+from ragstone.resources import read_toml
+
+Script = Literal["traditional", "simplified"]
+FEWEST = 2
+"""Different characters of a script that show it is used: one alone may be a name."""
+PLAIN, SHARE = 3, 0.1
+"""A mixture is beyond doubt from so many different characters, and so large a share of all that tell a script."""
+EVEN = 0.3
+"""From this share of the rows on, a set is of both scripts."""
+_TITLE = re.compile("《[^》]*》")
+_KANA = re.compile("[\u3041-\u30fa]")
+_HAN = re.compile("[\u4e00-\u9fff]+")
+
+
+def scripts(gold: Gold) -> Iterator[Finding]:
+    """Yield script_mix."""
+    held: dict[Script, list[Row]] = {"traditional": [], "simplified": []}
+    for row in gold.rows:
+        columns = [(column, *counted(text)) for column, items in items_of(row.sample) for text in items]
+        yield from _within(row, columns)
+        both = [len({char for _, *found in columns for char in found[i]}) for i in (0, 1)]
+        if max(both) >= FEWEST and both[0] != both[1]:
+            held["traditional" if both[0] > both[1] else "simplified"].append(row)
+    fewer, more = sorted(held, key=lambda script: len(held[script]))
+    total = len(held[fewer]) + len(held[more])
+    if held[fewer] and len(held[fewer]) >= EVEN * total:
+        counts = {"traditional": len(held["traditional"]), "simplified": len(held["simplified"])}
+        first = min(rows[0].number for rows in held.values() if rows)
+        yield Finding("script_mix", "note", first, values={"which": Said("check.scripts_set", counts)})
+        return
+    for row in held[fewer]:
+        values: dict[str, Value] = {"script": Said(f"check.{fewer}"), "others": Said(f"check.{more}"), "count": len(held[more])}
+        yield row.found("script_mix", "note", None, which=Said("check.script_of_row", values))
+
+
+def _within(row: Row, columns: list[tuple[str, list[str], list[str]]]) -> Iterator[Finding]:
+    told: set[str] = set()
+    for column, traditional, simplified in columns:
+        kinds = [tuple(dict.fromkeys(found)) for found in (traditional, simplified)]
+        if min(map(len, kinds)) < FEWEST:
+            continue
+        counts = sorted((len(traditional), len(simplified)))
+        plain = min(map(len, kinds)) >= PLAIN and counts[0] >= SHARE * sum(counts)
+        said = Said("check.scripts_within", {"traditional": kinds[0], "simplified": kinds[1]})
+        if column not in told:
+            told.add(column)
+            yield row.found("script_mix", "warning" if plain else "note", column, which=said)
+
+
+def counted(text: str) -> tuple[list[str], list[str]]:
+    """Return the characters of `text` that only traditional, and only simplified Chinese has; titles of works do not count."""
+    if text.isascii() or _KANA.search(text):
+        return [], []
+    traditional, simplified = _table()
+    han = "".join(_HAN.findall(_TITLE.sub("", text)))
+    return [char for char in han if char in traditional], [char for char in han if char in simplified]
+
+
+@functools.cache
+def _table() -> tuple[frozenset[str], frozenset[str]]:
+    pairs = read_toml("checks", "scripts.toml")["pairs"].split()
+    return frozenset(pair[0] for pair in pairs), frozenset(pair[1] for pair in pairs)
