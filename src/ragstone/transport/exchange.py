@@ -62,8 +62,8 @@ class Sorter(Protocol):
         ...
 
 
-class Exchange(Protocol):
-    """One request as its owner sees it."""
+class Sent(Protocol):
+    """One request as the wire sees it."""
 
     tally: Tally
     spared: Spared
@@ -81,6 +81,10 @@ class Exchange(Protocol):
     def body(self) -> bytes:
         """Return the request as it has to be sent now, b"" = without a body; called for every try."""
         ...
+
+
+class Exchange(Sent, Protocol):
+    """One request as its owner sees it: what `Meaning` asks about its answers."""
 
     def known(self, data: dict[str, Any]) -> bool:
         """Return True if the object has the shape of an answer to such a request, whatever it says."""

@@ -13,7 +13,7 @@ from ragstone.errors import EndpointError, StoppedError
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, read_json
-from ragstone.transport.exchange import AGAIN, DONE, Exchange, Posted, Sorter, Spared, Step, Tally
+from ragstone.transport.exchange import AGAIN, DONE, Exchange, Posted, Sent, Sorter, Spared, Step, Tally
 from ragstone.transport.limiter import Gate, Limiter, Sleep
 from ragstone.transport.meaning import Meaning
 from ragstone.transport.pace import Pace
@@ -113,7 +113,7 @@ class Wire:
             for session in sessions:
                 await session.close()
 
-    async def ask(self, path: str, exchange: Exchange, retries: int | None = None) -> Step:
+    async def ask(self, path: str, exchange: Sent, retries: int | None = None) -> Step:
         """Run the exchange to its end: DONE, or a step that says why it failed. `retries` holds for it alone."""
         watch = None if self._gate.open else self._stops.begin()
         try:
@@ -130,7 +130,7 @@ class Wire:
             if watch is not None:
                 watch.tried()
 
-    async def _tries(self, url: str, exchange: Exchange, watch: Watch | None, retries: int) -> Step:
+    async def _tries(self, url: str, exchange: Sent, watch: Watch | None, retries: int) -> Step:
         repeats: Repeats | None = None
         changes = 0
         while True:
@@ -161,7 +161,7 @@ class Wire:
                 raise error
         return delay
 
-    async def _turn(self, url: str, exchange: Exchange, *, first: bool) -> Step:
+    async def _turn(self, url: str, exchange: Sent, *, first: bool) -> Step:
         turn = None if self._gate.open else await self._gate.enter()
         step, accepted, refused = DONE, False, None
         try:
@@ -180,7 +180,7 @@ class Wire:
                 turn.leave(accepted, step.then == "wait")
 
     # ------------------------------------------------------------------ one try
-    async def _try(self, url: str, exchange: Exchange) -> tuple[Step, bool]:
+    async def _try(self, url: str, exchange: Sent) -> tuple[Step, bool]:
         """Send the request once; returns what follows, and whether the endpoint has accepted it."""
         body, reserved, data = exchange.body(), 0.0, None
         if self._pace is not None:
@@ -203,7 +203,7 @@ class Wire:
             self._pace.settle(reserved, data)
         return self._meaning.sort(answer, data, exchange, url)
 
-    async def _send(self, url: str, body: bytes, exchange: Exchange) -> Answer | Step:
+    async def _send(self, url: str, body: bytes, exchange: Sent) -> Answer | Step:
         tally = exchange.tally
         tally.attempts += 1
         self.sent += 1
