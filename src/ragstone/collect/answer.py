@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.collect.base import Trouble
 from ragstone.collect.expressions import search
 from ragstone.collect.streams import Assembled
-from ragstone.collect.told import message_in, shown, told_error
+from ragstone.collect.told import MESSAGES, message_in, shown, told_error
 from ragstone.collect.values import text_of, without_thinking
 from ragstone.text import say
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 _ERROR_TEXTS = re.compile(r"\s*(?:\*\*ERROR\*\*|\*\*错误\*\*)\s*[:：]?", re.IGNORECASE)
 """How applications begin an error text that they send in place of an answer."""
+_FINE = (0, 200, "0", "200", "success", "ok")
+"""Codes of applications for a good response."""
 _PAGE = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
 def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tuple[str | None, Trouble | None]:
     """Return the answer that stands in a row's responses, and the trouble with it."""
-    if isinstance(body, Assembled) and body.trouble:
-        return None, body.trouble
+    for reply in (body, *later):
+        if isinstance(reply, Assembled) and reply.trouble:
+            return None, reply.trouble
     answer, found = _answer(spec, body, later)
     if isinstance(body, str) and (answer is None or _PAGE.match(body)):
         return None, unreadable(body, lang)
@@ -99,9 +102,16 @@ def _nothing(spec: Spec, body: Any, found: Any, lang: Language) -> Trouble:
     path = spec.answer or next((step.answer for step in reversed(spec.then) if step.answer), "")
     if found is not None and found != []:
         return Trouble("no_answer", say("mapping.answer_no_text", lang, path=path, kind=kind_of(found, lang)))
-    if message := message_in(body):
+    if _only_tells(body) and (message := message_in(body)):
         return Trouble("platform_error", message)
     return Trouble("no_answer", say("mapping.no_answer", lang, path=path))
+
+
+def _only_tells(body: Any) -> bool:
+    """True of a response that holds a message and a code of failure at most, so that nothing in it could be the answer."""
+    if not isinstance(body, dict) or body.get("code") in _FINE:
+        return False
+    return not any(value and isinstance(value, dict | list) for key, value in body.items() if key not in MESSAGES)
 
 
 def _bad_text(spec: Spec, body: Any, answer: str, lang: Language) -> Trouble | None:

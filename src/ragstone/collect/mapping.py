@@ -59,7 +59,10 @@ def look(spec: Spec, body: Any, later: Sequence[Any] = (), lang: Language = "en"
     if trouble:
         return Look(None if answer is None else Found(answer, None, strip=spec.strip), trouble, ())
     chunks, lacking, trouble = chunks_in(spec, body, later, lang)
-    if trouble := trouble or _too_large(answer, chunks or (), lang):
+    trouble = trouble or _too_large(answer, chunks or (), lang)
+    if answer is None and chunks is None:
+        trouble = trouble or _no_chunks(spec, later, lang)
+    if trouble:
         return Look(Found(answer, None, strip=spec.strip), trouble, ())
     return Look(Found(answer, chunks, _usage(spec, body, later), spec.strip), None, lacking)
 
@@ -107,6 +110,15 @@ def _fetched(spec: Spec, kept: Kept) -> tuple[dict[int, str], str | None]:
         else:
             told = told or message_in(body)
     return texts, told
+
+
+def _no_chunks(spec: Spec, later: Sequence[Any], lang: Language) -> Trouble | None:
+    """An application that only retrieves has no answer; it fails where it tells no chunks."""
+    steps = [step for step in spec.then if step.per == "answer"]
+    if spec.answer is not None or (not later and any(step.answer or step.contexts for step in steps)):
+        return None
+    path = next((step.contexts for step in reversed(steps) if step.contexts), None) or spec.contexts or ""
+    return Trouble("no_answer", say("mapping.no_chunks", lang, path=path))
 
 
 def _usage(spec: Spec, body: Any, later: Sequence[Any]) -> dict[str, Any] | None:

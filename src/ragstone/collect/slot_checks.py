@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragstone.collect.expressions import mistake
@@ -33,12 +33,23 @@ class _Place:
     """Which of `response`, `before` and `chunk` there are when it is filled."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What slots may name."""
+
+    app: str | None
+    columns: Collection[str]
+    environ: Mapping[str, str] = field(repr=False)
+    lang: Language
+
+
 def check(spec: Spec, columns: Collection[str], environ: Mapping[str, str], lang: Language) -> None:
     """Raise one ConfigError that lists everything wrong with the templates of `spec`.
 
     `columns` are the names of the gold set's columns and keys of `meta`; `environ` is the environment.
     """
     problems: list[str] = []
+    known = _Known(spec.app, columns, environ, lang)
     for place in _places(spec):
         template = place.template
         if place.setting.endswith("body"):
@@ -48,7 +59,7 @@ def check(spec: Spec, columns: Collection[str], environ: Mapping[str, str], lang
                 problems.append(f"{place.setting}: {error}")
                 continue
         for name in slots_in(template):
-            problems += _problems(name, place, columns, environ, lang)
+            problems += _problems(name, place, known)
         if ".headers." in f".{place.setting}" and re.search(r"[\r\n\0]", place.template):
             problems.append(say("mapping.header_break", lang, setting=place.setting))
     if problems:
@@ -79,33 +90,35 @@ def _of_request(prefix: str, request: Spec | Step, bodies: tuple[str, ...]) -> I
     yield _Place(f"{prefix}body", request.body, True, bodies)
 
 
-def _problems(name: str, place: _Place, columns: Collection[str], environ: Mapping[str, str], lang: Language) -> Iterator[str]:
+def _problems(name: str, place: _Place, known: _Known) -> Iterator[str]:
     root = re.split(r"[.\[]", name, maxsplit=1)[0]
-    setting, rest = place.setting, name[len(root) :].removeprefix(".")
+    setting, lang, rest = place.setting, known.lang, name[len(root) :].removeprefix(".")
     if name in PLAIN:
-        return
-    if root == "env" and not place.secret:
+        if name == "app" and not known.app:
+            yield say("mapping.app_unset", lang, setting=setting)
+    elif root == "env" and not place.secret:
         yield say("mapping.env_in_path", lang, setting=setting, name=rest)
-    elif root == "env" and not environ.get(rest):
-        yield say("mapping.env_unset", lang, setting=setting, name=rest)
+    elif root == "env":
+        if not known.environ.get(rest):
+            yield say("mapping.env_unset", lang, setting=setting, name=rest)
     elif root == "row":
-        yield from _column_problem(rest, setting, columns, lang)
+        yield from _column_problem(rest, setting, known)
     elif root in ("response", "before", "chunk"):
         if root not in place.bodies:
             yield say(f"mapping.no_{root}_here", lang, setting=setting, name=name)
         elif rest and (problem := mistake(f"{setting} (${name})", rest, lang)):
             yield problem
-    elif root != "env":
+    else:
         yield say("mapping.slot_unknown", lang, setting=setting, name=name, hint=_hint(root, (*PLAIN, *DOTTED), lang))
 
 
-def _column_problem(column: str, setting: str, columns: Collection[str], lang: Language) -> Iterator[str]:
-    known = list(dict.fromkeys([*_ALWAYS, *columns]))
-    if column in known or column.split(".")[0] in (*known, "meta"):
+def _column_problem(column: str, setting: str, known: _Known) -> Iterator[str]:
+    columns = list(dict.fromkeys([*_ALWAYS, *known.columns]))
+    if column in columns or column.split(".")[0] in (*columns, "meta"):
         return
-    shown = ", ".join([*known[:_SHOWN], "…"] if len(known) > _SHOWN else known)
-    hint = _hint(column, known, lang)
-    yield say("mapping.column_unknown", lang, setting=setting, name=column, hint=hint, known=shown)
+    shown = ", ".join([*columns[:_SHOWN], "…"] if len(columns) > _SHOWN else columns)
+    hint = _hint(column, columns, known.lang)
+    yield say("mapping.column_unknown", known.lang, setting=setting, name=column, hint=hint, known=shown)
 
 
 def _hint(name: str, known: Collection[str], lang: Language) -> str:

@@ -66,16 +66,18 @@ class Values:
         return search(rest or "@", self._bodies[root])
 
     def _column(self, name: str) -> Any:
-        gold = self._row.gold
-        if name == "id":
-            return self._row.id
-        if name in gold.meta:
-            return gold.meta[name]
-        columns = {**gold.meta, **gold.model_dump(mode="json", exclude={"id"}), "meta": gold.meta}
-        value: Any = columns
+        columns = {**self._row.gold.to_dict(), "id": self._row.id}
+        for held in (columns, self._row.gold.meta):
+            if name in held:
+                return _plain(held[name])
+        value: Any = {**self._row.gold.meta, **columns}
         for step in name.split("."):
             value = value.get(step) if isinstance(value, dict) else None
-        return value
+        return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def filled(template: Any, values: Values) -> Any:
@@ -129,4 +131,7 @@ def as_text(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return value
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except (TypeError, ValueError, RecursionError):  # numbers over 64 bits, lone surrogates, deep nesting
+        return str(value)

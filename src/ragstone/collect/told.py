@@ -11,7 +11,8 @@ from ragstone.text import say
 if TYPE_CHECKING:
     from ragstone.types import Language
 
-_MESSAGES = ("message", "msg", "detail", "error", "error_msg", "errorMessage", "last_error", "statusText", "reason")
+MESSAGES = ("message", "msg", "detail", "error", "error_msg", "errorMessage", "last_error", "statusText", "reason")
+"""Keys under which applications tell what went wrong, the likeliest first."""
 _SHOWN = 300
 _DEEPEST = 4
 
@@ -29,7 +30,7 @@ def message_in(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, list) and value and depth < _DEEPEST:
         return message_in(value[0], depth + 1)
     if isinstance(value, dict) and depth < _DEEPEST:
-        return next((text for name in _MESSAGES if (text := message_in(value.get(name), depth + 1))), None)
+        return next((text for name in MESSAGES if (text := message_in(value.get(name), depth + 1))), None)
     return None
 
 
