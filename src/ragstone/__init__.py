@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ragstone.analysis.levels import Levels
     from ragstone.api import aevaluate, estimate, evaluate
     from ragstone.claim_history import history
+    from ragstone.collect_api import acollect_samples, collect_samples
+    from ragstone.collecting import Collected
     from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
     from ragstone.metrics.answer_correctness import AnswerCorrectness
     from ragstone.metrics.answer_relevancy import AnswerRelevancy
@@ -32,6 +34,9 @@ _HOME = {
     "evaluate": "ragstone.api",
     "aevaluate": "ragstone.api",
     "estimate": "ragstone.api",
+    "collect_samples": "ragstone.collect_api",
+    "acollect_samples": "ragstone.collect_api",
+    "Collected": "ragstone.collecting",
     "Estimate": "ragstone.rehearsal",
     "Levels": "ragstone.analysis.levels",
     "load": "ragstone.results",
@@ -68,6 +73,7 @@ __all__ = [
     "AnswerCorrectness",
     "AnswerRelevancy",
     "Checked",
+    "Collected",
     "Comparison",
     "ConfigError",
     "Context",
@@ -89,8 +95,10 @@ __all__ = [
     "StoppedError",
     "Verdict",
     "__version__",
+    "acollect_samples",
     "aevaluate",
     "check",
+    "collect_samples",
     "compare",
     "diagnose",
     "estimate",

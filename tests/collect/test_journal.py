@@ -1,5 +1,8 @@
+import contextlib
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,20 @@ def kept(name: str, body: Any = None, **more: Any) -> Kept:
     return Kept(
         name, (Received("ask", body, 200, "POST", "http://h/ask"), Received("then", [1], 404, "GET", "http://h/c", 0)), 1.5, 2, **more
     )
+
+
+Opening = Callable[[Path], Journal]
+
+
+@pytest.fixture
+def opening() -> Iterator[Opening]:
+    """Open raw files that are closed at the end."""
+    with ExitStack() as closing:
+
+        def open_one(path: Path) -> Journal:
+            return closing.enter_context(contextlib.closing(Journal(path)))
+
+        yield open_one
 
 
 # ------------------------------------------------------------------ what is written comes back
@@ -88,8 +105,8 @@ class Odd:
     ],
     ids=["object", "set", "large", "nan", "surrogate", "tuple", "number as a key"],
 )
-def test_what_json_cannot_hold_is_kept_as_text(tmp_path: Path, body: Any, stored: Any) -> None:
-    journal = Journal(tmp_path / "raw")
+def test_what_json_cannot_hold_is_kept_as_text(opening: Opening, tmp_path: Path, body: Any, stored: Any) -> None:
+    journal = opening(tmp_path / "raw")
     journal.keep(row("a"), kept("a", body))
     held = journal.find("a")
     assert held is not None
@@ -104,23 +121,23 @@ def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------ heads
-def test_a_head_that_asks_otherwise_ends_what_was_held(tmp_path: Path) -> None:
+def test_a_head_that_asks_otherwise_ends_what_was_held(opening: Opening, tmp_path: Path) -> None:
     path = tmp_path / "raw"
-    journal = Journal(path)
+    journal = opening(path)
     journal.begin(HEAD)
     journal.keep(row("a"), kept("a"))
     journal.begin({**HEAD, "mapping": {"answer": "x"}})
     assert len(journal) == 1
     journal.begin({**HEAD, "collect": {"url": "other"}})
     journal.keep(row("b"), kept("b"))
-    for opened in (journal, Journal(path)):
+    for opened in (journal, opening(path)):
         assert (len(opened), opened.find("a"), opened.find("b") is None) == (1, None, False)
         assert opened.head["collect"] == {"url": "other"}
 
 
 # ------------------------------------------------------------------ which row was asked
-def test_a_row_is_the_same_as_long_as_question_and_history_are(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "raw")
+def test_a_row_is_the_same_as_long_as_question_and_history_are(opening: Opening, tmp_path: Path) -> None:
+    journal = opening(tmp_path / "raw")
     turns = ({"role": "user", "content": "hi"},)
     journal.keep(row("a", history=turns), kept("a"))
     held = journal.find("a")
@@ -130,21 +147,33 @@ def test_a_row_is_the_same_as_long_as_question_and_history_are(tmp_path: Path) -
     assert not held.asks(row("a", "other?", history=turns))
 
 
-def test_rows_the_call_stopped_over_are_marked_until_they_are_asked_again(tmp_path: Path) -> None:
+def test_rows_the_call_stopped_over_are_marked_until_they_are_asked_again(opening: Opening, tmp_path: Path) -> None:
     path = tmp_path / "raw"
-    journal = Journal(path)
+    journal = opening(path)
     for name in "abc":
         journal.keep(row(name), kept(name), stopped=("b", "c") if name == "c" else ())
     journal.keep(row("c"), kept("c"))
-    for opened in (journal, Journal(path)):
+    for opened in (journal, opening(path)):
         assert [held.again for name in "abc" if (held := opened.find(name))] == [False, True, False]
 
 
 # ------------------------------------------------------------------ files that cannot be used
 @pytest.mark.parametrize(
     "line",
-    [b"3", b"{}", b'{"id":1}', b'{"id":"a","received":[1]}', b'{"id":"a","received":[{}]}', b'{"id":"a","latency_s":"x"}', b'{"id":"a","trouble":{"word":1}}', b'{"id":"a","attempts":null}', b'{"id":"a","stopped":"b"}', b'{"collect":[]}', b"\xff"],
-)  # fmt: skip
+    [
+        b"3",
+        b"{}",
+        b'{"id":1}',
+        b'{"id":"a","received":[1]}',
+        b'{"id":"a","received":[{}]}',
+        b'{"id":"a","latency_s":"x"}',
+        b'{"id":"a","trouble":{"word":1}}',
+        b'{"id":"a","attempts":null}',
+        b'{"id":"a","stopped":"b"}',
+        b'{"collect":[]}',
+        b"\xff",
+    ],
+)
 def test_a_line_that_is_none_of_ours_is_named(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "raw"
     path.write_bytes(b'{"id":"a"}\n' + line + b"\n")
@@ -153,19 +182,41 @@ def test_a_line_that_is_none_of_ours_is_named(tmp_path: Path, line: bytes) -> No
     assert path.read_bytes() == b'{"id":"a"}\n' + line + b"\n"
 
 
-def test_a_folder_and_a_file_taken_away_are_told(tmp_path: Path) -> None:
+def test_a_folder_and_a_file_taken_away_are_told(opening: Opening, tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="it is a folder"):
-        Journal(tmp_path)
-    journal = Journal(tmp_path / "raw")
+        opening(tmp_path)
+    journal = opening(tmp_path / "raw")
     (tmp_path / "raw").unlink()
     with pytest.raises(StoppedError, match="deleted"):
         journal.keep(row("a"), kept("a"))
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_told() -> None:
-    with pytest.raises(StoppedError, match="cannot write /dev/full"):
-        Journal(Path("/dev/full")).keep(row("a"), kept("a"))
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from ragstone.collect.base import Kept, Row
+from ragstone.collect.journal import Journal
+from ragstone.errors import StoppedError
+from ragstone.types import Sample
+
+journal = Journal(Path(sys.argv[1]))
+journal.keep(Row(Sample(id="a", question="Q?")), Kept("a"))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (journal.path.stat().st_size + 10,) * 2)
+try:
+    journal.keep(Row(Sample(id="b", question="Q?")), Kept("b"))
+except StoppedError as full:
+    print(full, journal.find("b"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files")
+def test_a_disk_that_takes_no_more_is_told_and_leaves_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "raw"
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=False)
+    assert f"cannot write {path}" in done.stdout, done.stderr
+    assert done.stdout.strip().endswith("None")
+    assert [orjson.loads(line)["id"] for line in path.read_bytes().splitlines()] == ["a"]
 
 
 # ------------------------------------------------------------------ one writer
@@ -180,7 +231,10 @@ def test_a_second_writer_is_refused_until_the_first_lets_go(tmp_path: Path) -> N
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from ragstone.collect.journal import WriterLock; lock = WriterLock(Path(sys.argv[1])); print('held', flush=True); input()"
+    code = (
+        "import sys; from pathlib import Path; from ragstone.collect.journal import WriterLock;"
+        "lock = WriterLock(Path(sys.argv[1])); print('held', flush=True); input()"
+    )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "s")], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"held\n"
