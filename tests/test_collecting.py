@@ -156,6 +156,31 @@ def test_which_failed_rows_are_asked_again(tmp_path: Path, word: str, retry: boo
     assert found.failed == (0 if again else 1)
 
 
+def test_rows_that_failed_are_asked_after_those_never_asked(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b"), failing("a", word="app"), to)
+    application = FakeApplication()
+    collect(gold("a", "b", "c"), application, to, settings(concurrency=1))
+    assert application.order == ["c", "a"]
+
+
+def test_an_application_hears_that_earlier_answers_were_good(tmp_path: Path) -> None:
+    class Listening(FakeApplication):
+        told: tuple[str, ...] = ()
+
+        def accepted(self) -> None:
+            self.told += ("accepted",)
+
+        def hear(self, tell: Any) -> None:
+            self.told += ("hear",)
+
+    to = tmp_path / "s.jsonl"
+    first, second = Listening(), Listening()
+    collect(gold("a"), first, to)
+    collect(gold("a", "b"), second, to)
+    assert (first.told, second.told) == (("hear",), ("hear", "accepted"))
+
+
 def test_a_changed_mapping_reads_kept_responses_anew(tmp_path: Path) -> None:
     to, notices = tmp_path / "s.jsonl", list[str]()
     reply = {"text": "short", "full": "long", "chunks": []}

@@ -62,7 +62,8 @@ async def acollect_samples(
     platform = {"platform": application} if isinstance(application, str) and ":" not in application else {}
     loaded = load_config({**settings, **platform, "repeat": repeat}, command="collect")
     config = loaded.config
-    source = scan(gold, mapping=config.map, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=config.limit)
+    rows: Any = gold
+    source = scan(rows, mapping=config.map, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=config.limit)
     asked = _application(None if platform else application, config, os.environ)
     tell = on_notice or logging.getLogger("ragstone").warning
     if config.lang is not None and config.lang != screen_language():

@@ -34,7 +34,8 @@ MOST = 100
 """Rows lost to passing trouble beyond which it has lasted: to meet it once more would help nobody."""
 STREAK = 64
 """Failed rows in a row that are remembered, for the case that the application turns out to fail them all."""
-_STANDS, _DUE, _ASKED = range(3)
+_STANDS, _DUE, _AGAIN, _ASKED = range(4)
+"""_AGAIN: an earlier call has asked, and the row failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ async def collect_source(
         check_target(to, source.name)
         closing.callback(WriterLock(to).release)
         tell = on_notice or (lambda _: None)
+        if (hear := getattr(application, "hear", None)) is not None:
+            hear(tell)
         make_ready(to, tell, force=config.force)
         journal = Journal(raw_of(to))
         closing.callback(journal.close)
@@ -179,6 +182,8 @@ class _Collection:
         """Read what earlier calls were told, and find the rows that are due."""
         limited = self.config.limit is not None
         self.file.begin(self._known(), besides(self.file.path, self.rows.ids()) if limited else ())
+        if self.file.ok and (accepted := getattr(self.application, "accepted", None)) is not None:
+            accepted()
         if not any(self.due):
             self.tell(say("collecting.nothing_due", screen_language(), path=self.file.path))
 
@@ -192,7 +197,7 @@ class _Collection:
                 continue
             found = self._read(row, held.kept)
             if (word := _word(found)) is not None:
-                self.due[place] = _DUE if held.again or word in ALWAYS_AGAIN or self.config.retry_failed else _STANDS
+                self.due[place] = _AGAIN if held.again or word in ALWAYS_AGAIN or self.config.retry_failed else _STANDS
             yield place, found
         if changed:
             self.tell(say("collecting.rows_changed", screen_language(), n=changed))
@@ -204,7 +209,7 @@ class _Collection:
     # ------------------------------------------------------------ asking
     async def run(self, on_progress: Callable[[RowProgress], None] | None) -> None:
         """Ask every row that is due; whatever ends the call, the file is in gold order afterwards."""
-        total = self.due.count(_DUE)
+        total = len(self.rows) - self.due.count(_STANDS)
         meter = RowMeter(total, on_progress, _name_of(self.application))
         try:
             if total:
@@ -231,7 +236,9 @@ class _Collection:
     async def _rounds(self, meter: RowMeter) -> None:
         """All rows that are due; then once more those lost to trouble that mostly passed."""
         try:
-            await self._round(((place, row) for place, row in enumerate(self.rows) if self.due[place] == _DUE), meter)
+            for state in (_DUE, _AGAIN):  # what failed once more often fails again, and too much of it in a row looks like the end
+                if state in self.due:
+                    await self._round(((place, row) for place, row in enumerate(self.rows) if self.due[place] == state), meter)
             lost, self.lost = self.lost, []
             if lost and len(lost) <= MOST and 2 * len(lost) <= meter.total:
                 meter.take_back(len(lost))
@@ -246,7 +253,7 @@ class _Collection:
     async def _worker(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
         for place, row in due:
             kept = await self.application.ask(row)
-            self.asked += self.due[place] == _DUE
+            self.asked += self.due[place] != _ASKED
             self.due[place] = _ASKED
             self._keep(place, row, kept, meter)
             if kept.stop is not None:
