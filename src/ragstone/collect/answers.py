@@ -7,14 +7,16 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
 from ragstone.collect.result import read_result
+from ragstone.collect.returned import sample_result
 from ragstone.collect.words import WORDS
 from ragstone.errors import DataError, Problem
 from ragstone.reading.row_ids import made_id
-from ragstone.samples import SampleSource
+from ragstone.samples import SampleSource, scan
 from ragstone.text import say
 from ragstone.types import Language, Sample
 
@@ -22,7 +24,6 @@ _REPEAT = re.compile(r"(.+)#(\d+)", re.DOTALL)
 _SHOWN = 5
 _Rows = dict[str, list[tuple[int | None, Sample]]]
 """Gold id -> its answers, each with the number of its repeat if its id has one."""
-_KEPT = ("answer", "contexts", "context_ids", "context_scores", "context_sources", "usage", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,15 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
     repeat = _repeat(rows, answers.name, lang)
     ordered = {name: tuple(sample for _, sample in sorted(found, key=lambda one: one[0] or 0)) for name, found in rows.items()}
     return Joined(ordered, repeat, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
+
+
+def from_file(path: str | PathLike[str], gold: SampleSource, lang: Language, **read: Any) -> AnswersApplication:
+    """Read a file of answers (`read`: as for `samples.scan`) and return it as the application that is asked.
+
+    Raises:
+        ConfigError, DataError: the file cannot be read, or does not fit the gold set; see `joined`.
+    """
+    return AnswersApplication(joined(gold, scan(path, lang=lang, **read), lang), lang)
 
 
 class AnswersApplication:
@@ -117,8 +127,7 @@ class AnswersApplication:
 
 
 def _body(sample: Sample) -> dict[str, Any]:
-    held = sample.to_dict()
-    body = {name: held[name] for name in _KEPT if name in held}
+    body = sample_result(sample)
     return body if {"contexts", "error"} & body.keys() else {"answer": None, **body}
 
 

@@ -7,6 +7,7 @@ import math
 import numbers
 from collections.abc import Iterable, Mapping
 from datetime import date, time
+from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from ragstone.collect.result import COUNTED
 from ragstone.types import Context, Record, Sample
 
 _DEPTH = 60
+_WIDEST = 2**63
 _LOOSE = ("metadata", "extra_info", "usage", "usage_metadata")
 """Where what JSON cannot hold is left out instead of making the row useless."""
 
@@ -42,23 +44,29 @@ def as_json(returned: object, left_out: set[str]) -> Any:
         Unheld: it is of a type that holds no result, or holds a value that counts and that JSON cannot hold.
     """
     if returned is None or isinstance(returned, str):
-        return returned
+        return None if returned is None else _whole(returned)
     if isinstance(returned, list | tuple):
         if not all(_is_chunk(item) for item in returned):
             raise Unheld("", returned)
         return {"contexts": _value(returned, "contexts", left_out, 0)}
     if isinstance(returned, Sample):
-        return {name: value for name, value in returned.to_dict().items() if name in COUNTED}
+        return sample_result(returned)
     fields = _fields(returned)
     if fields is None:
         raise Unheld("", returned)
     return _result(fields, left_out)
 
 
+def sample_result(sample: Sample) -> dict[str, Any]:
+    """Return what of a sample is a result."""
+    held = {name: value for name, value in sample.to_dict().items() if name in COUNTED}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in held.items()}
+
+
 def _result(fields: Mapping[Any, Any], left_out: set[str]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in fields.items():
-        name = str(key)
+        name = _whole(str(key))
         if name.casefold() in COUNTED:
             result[name] = _value(value, name, left_out, 0)
         else:
@@ -78,8 +86,8 @@ def _value(value: Any, place: str, left_out: set[str], depth: int) -> Any:
     if depth > _DEPTH:
         raise Unheld(place, value)
     if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, numbers.Real):
+        return _whole(value) if isinstance(value, str) else value
+    if isinstance(value, numbers.Real | Decimal):
         return _number(value)
     if isinstance(value, date | time):
         return value.isoformat()
@@ -98,21 +106,28 @@ def _value(value: Any, place: str, left_out: set[str], depth: int) -> Any:
 def _object(fields: Mapping[Any, Any], place: str, left_out: set[str], depth: int) -> dict[str, Any]:
     held: dict[str, Any] = {}
     for key, value in fields.items():
-        name, within = str(key), f"{place}.{key}"
+        name, within = _whole(str(key)), f"{place}.{key}"
         if name in _LOOSE and (inner := _fields(value)) is not None:
             held[name] = {
-                k: v for key, item in inner.items() for k, v in _loosely(str(key), item, f"{within}.{key}", left_out, depth + 1).items()
+                k: v
+                for key, item in inner.items()
+                for k, v in _loosely(_whole(str(key)), item, f"{within}.{key}", left_out, depth + 1).items()
             }
         else:
             held[name] = _value(value, within, left_out, depth + 1)
     return held
 
 
-def _number(value: numbers.Real) -> float | int | None:
+def _number(value: numbers.Real | Decimal) -> float | int | str | None:
     if isinstance(value, numbers.Integral):
-        return int(value)
+        return int(value) if abs(int(value)) < _WIDEST else str(int(value))
     number = float(value)
     return number if math.isfinite(number) else None
+
+
+def _whole(text: str) -> str:
+    """A text that a file can hold: lone surrogates become U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 # ------------------------------------------------------------------ objects, by their shape

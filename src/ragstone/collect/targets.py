@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from ragstone.collect.calling import CallApplication, Way
 from ragstone.collect.named import Named
+from ragstone.collect.result import COUNTED
 from ragstone.collect.returned import kind_of
 from ragstone.collect.signature import columns_of, wanted
 from ragstone.errors import ConfigError
@@ -20,6 +21,7 @@ from ragstone.text import say
 from ragstone.types import Language, Sample
 
 _QUESTIONS = ("question", *ALIASES["question"], "prompt", "message")
+_COMMON = ("question", "input", "query")
 _TURNS = ("chat_history", "history")
 
 
@@ -38,7 +40,8 @@ def application_of(
         retries: further tries after passing trouble.
         lang: language of messages.
         input_key: the key under which a Runnable expects the question; None = as its input schema says: an object's property named like
-            the question, or its only one; else the bare question.
+            the question, or its only one; an object of unknown properties gets the row, with the question under `question`, `input` and
+            `query`; else the bare question.
 
     Raises:
         ConfigError: nothing of `target` can be asked, or it takes no question.
@@ -111,7 +114,7 @@ def _runnable(target: Any, name: str, input_key: str | None, lang: Language) -> 
         config = {"config": {"configurable": {"thread_id": (new := str(uuid4())), "session_id": new}}} if configured else {}
         return function(_input(keys, gold, name, lang), **config)
 
-    if keys is not None:
+    if keys:
         _question_key(keys, name, lang)
     return Way(call, threaded)
 
@@ -124,14 +127,17 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 
 
 def _input_keys(target: Any) -> list[str] | None:
-    """Return the properties of the object that a Runnable takes, None if it takes something else or does not say."""
+    """Return the properties of the object that a Runnable takes, [] if it names none, None if it takes no object or does not say."""
     try:
         schema = target.get_input_schema() if _can(target, "get_input_schema") else getattr(target, "input_schema", None)
         described = schema.model_json_schema() if schema is not None else {}
     except Exception:  # a schema that cannot be made says as much as none
         return None
     properties = described.get("properties")
-    return list(properties) if isinstance(properties, Mapping) and properties else None
+    names = list(properties) if isinstance(properties, Mapping) else []
+    if names == ["root"]:  # of RunnablePassthrough.assign
+        return []
+    return names or ([] if described.get("type") == "object" else None)
 
 
 def _question_key(keys: list[str], name: str, lang: Language) -> str:
@@ -147,7 +153,11 @@ def _input(keys: list[str] | None, gold: Sample, name: str, lang: Language) -> A
     question = gold.question or ""
     if keys is None:
         return question
-    key, columns = _question_key(keys, name, lang), columns_of(gold)
+    columns = columns_of(gold)
+    if not keys:
+        # a chain that hands its input on would give the gold set's own answer and contexts back as its own
+        return {name: value for name, value in columns.items() if name not in COUNTED} | dict.fromkeys(_COMMON, question)
+    key = _question_key(keys, name, lang)
     given = {other: columns[other] for other in keys if other in columns}
     turns: dict[str, Any] = {other: list(gold.history or ()) for other in keys if other in _TURNS}
     asked = [{"role": "user", "content": question}] if key == "messages" else question
