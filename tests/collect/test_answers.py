@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.collect.answers import AnswersApplication, from_file, joined
+from ragstone.collect.answers import AnswersApplication, joined
 from ragstone.collect.base import Chunk, Found, Row, Trouble
-from ragstone.errors import DataError
+from ragstone.errors import ConfigError, DataError
 from ragstone.samples import scan
 
 GOLD = [
@@ -143,7 +143,8 @@ def test_files_are_read_with_mapping_and_encoding(tmp_path, name, encoding):
         content = one if name.endswith("jsonl") else f"[{one}]"
     (tmp_path / name).write_text(content, encoding=encoding)
     mapping = {"answer": "系统回答", "contexts": "片段"}
-    application = from_file(tmp_path / name, scan(GOLD), "zh", mapping=mapping, encoding=encoding.removesuffix("-sig"))
+    found = join(tmp_path / name, lang="zh", mapping=mapping, encoding=encoding.removesuffix("-sig"))
+    application = AnswersApplication(found, "zh")
     kept = asyncio.run(application.ask(Row(list(scan(GOLD))[1])))
     assert application.read(kept).found == Found("八点，见下", (Chunk("路"), Chunk("河")))
     assert application.notices[0] == "1 条回答是按问题匹配的。"
@@ -170,6 +171,11 @@ def test_as_many_answers_to_each_question_are_repeats(rows):
     assert found.repeat == AnswersApplication(found, "en").repeat == 2
     assert [answers(found, repeat=r) for r in (0, 1)] == [["10", "20", "30"], ["11", "21", "31"]]
     assert answers(found, repeat=2) == ["not_found"] * 3
+
+
+def test_repeats_are_not_taken_for_single_answers():
+    with pytest.raises(ConfigError, match="--repeat 2"):
+        answers(join(REPEATED[0]))
 
 
 def test_one_numbered_answer_each_is_one_repeat():

@@ -90,13 +90,9 @@ async def test_every_row_is_a_conversation_of_its_own():
     assert first["thread_id"] != second["thread_id"]
 
 
-async def test_the_key_of_the_question_may_be_given():
-    runnable = Runnable(properties("a", "b"))
-    await ask(runnable, input_key="b")
-    assert runnable.given == [{"b": GOLD.question}]
-    assert application(runnable, input_key="b").asked["input_key"] == "b"
-    with pytest.raises(ConfigError, match=r"input_key.*a, b"):
-        application(runnable)
+def test_a_schema_that_does_not_tell_the_question_is_refused():
+    with pytest.raises(ConfigError, match=r"keys \(a, b\)"):
+        application(Runnable(properties("a", "b")))
 
 
 async def test_a_runnable_whose_schema_fails_is_given_the_question():

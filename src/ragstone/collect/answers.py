@@ -7,16 +7,15 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
 from ragstone.collect.result import read_result
 from ragstone.collect.returned import sample_result
 from ragstone.collect.words import WORDS
-from ragstone.errors import DataError, Problem
+from ragstone.errors import ConfigError, DataError, Problem
 from ragstone.reading.row_ids import made_id
-from ragstone.samples import SampleSource, scan
+from ragstone.samples import SampleSource
 from ragstone.text import say
 from ragstone.types import Language, Sample
 
@@ -66,15 +65,6 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
     return Joined(ordered, repeat, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
 
 
-def from_file(path: str | PathLike[str], gold: SampleSource, lang: Language, **read: Any) -> AnswersApplication:
-    """Read a file of answers (`read`: as for `samples.scan`) and return it as the application that is asked.
-
-    Raises:
-        ConfigError, DataError: the file cannot be read, or does not fit the gold set; see `joined`.
-    """
-    return AnswersApplication(joined(gold, scan(path, lang=lang, **read), lang), lang)
-
-
 class AnswersApplication:
     """A file of answers, "asked" like an application: no row waits for anything."""
 
@@ -105,7 +95,13 @@ class AnswersApplication:
         """Nothing depends on it."""
 
     async def ask(self, row: Row) -> Kept:
-        """Look up the answer of a row; one that is not there is told as `not_found`."""
+        """Look up the answer of a row; one that is not there is told as `not_found`.
+
+        Raises:
+            ConfigError: the file holds repeats, and the row is not one.
+        """
+        if row.repeat is None and (self.repeat or 1) > 1:
+            raise ConfigError(say("calling.several", self._lang, count=self.repeat))
         found = self._found.answers.get(row.gold.id, ())
         at = row.repeat or 0
         if at >= len(found):

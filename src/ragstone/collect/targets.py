@@ -25,13 +25,14 @@ _COMMON = ("question", "input", "query")
 _TURNS = ("chat_history", "history")
 
 
-def application_of(
-    target: object, *, concurrency: int, timeout: float, retries: int, lang: Language, input_key: str | None = None
-) -> CallApplication:
+def application_of(target: object, *, concurrency: int, timeout: float, retries: int, lang: Language) -> CallApplication:
     """Return the application that asks `target`.
 
     In this order it is: something with `invoke` or `ainvoke` (LangChain: `ainvoke` if there is one); a callable; something with `query`,
     `chat` or `retrieve` (LlamaIndex). A chat engine is reset before every row and asked one row at a time.
+
+    A Runnable is given what its input schema asks for: an object with the question under the property named like it, or the only one; an
+    object of unknown properties gets the row, with the question under `question`, `input` and `query`; else the bare question.
 
     Args:
         target: a function or object, or what `from_name` found.
@@ -39,24 +40,19 @@ def application_of(
         timeout: seconds one try of a row may take.
         retries: further tries after passing trouble.
         lang: language of messages.
-        input_key: the key under which a Runnable expects the question; None = as its input schema says: an object's property named like
-            the question, or its only one; an object of unknown properties gets the row, with the question under `question`, `input` and
-            `query`; else the bare question.
 
     Raises:
         ConfigError: nothing of `target` can be asked, or it takes no question.
     """
     named = target if isinstance(target, Named) else Named(target, _name_of(target), _code_of(target))
-    kind, way = _way(named.target, named.name, input_key, lang)
+    kind, way = _way(named.target, named.name, lang)
     asked = {"platform": "call", "call": named.name, "as": kind, "code": named.code}
-    if input_key is not None:
-        asked["input_key"] = input_key
     return CallApplication(way, asked, concurrency=concurrency, timeout=timeout, retries=retries, lang=lang)
 
 
-def _way(target: Any, name: str, input_key: str | None, lang: Language) -> tuple[str, Way]:
+def _way(target: Any, name: str, lang: Language) -> tuple[str, Way]:
     if _can(target, "invoke") or _can(target, "ainvoke"):
-        return "invoke", _runnable(target, name, input_key, lang)
+        return "invoke", _runnable(target, name, lang)
     if callable(target):
         return "call", _function(target, name, lang)
     for method, asynchronous in (("query", "aquery"), ("chat", "achat"), ("retrieve", "aretrieve")):
@@ -103,10 +99,10 @@ def _engine(target: Any, method: str, asynchronous: str) -> Way:
 
 
 # ------------------------------------------------------------------ LangChain
-def _runnable(target: Any, name: str, input_key: str | None, lang: Language) -> Way:
+def _runnable(target: Any, name: str, lang: Language) -> Way:
     threaded = not _can(target, "ainvoke")
     function: Callable[..., Any] = target.invoke if threaded else target.ainvoke
-    keys = [input_key] if input_key is not None else _input_keys(target)
+    keys = _input_keys(target)
     configured = "config" in _parameters(function)
 
     def call(gold: Sample) -> Awaitable[Any] | Any:
@@ -145,7 +141,7 @@ def _question_key(keys: list[str], name: str, lang: Language) -> str:
         return keys[0]
     found = next((key for key in _QUESTIONS if key in keys), "messages" if "messages" in keys else None)
     if found is None:
-        raise ConfigError(say("calling.input_key", lang, name=name, keys=", ".join(keys)))
+        raise ConfigError(say("calling.input_keys", lang, name=name, keys=", ".join(keys)))
     return found
 
 
