@@ -146,6 +146,39 @@ async def test_an_asynchronous_call_that_hangs_is_cancelled():
     assert (kept.trouble.word, cancelled) == ("timeout", ["Where is the mill?"])
 
 
+def test_blocking_parts_of_asynchronous_calls_neither_wait_for_each_other_nor_hold_up_the_end():
+    release, together = threading.Event(), threading.Barrier(40, timeout=30)
+
+    def part(question):
+        (release if question == "hang" else together).wait(30)
+        return question
+
+    async def ask(question):
+        return await asyncio.to_thread(part, question)
+
+    async def all_rows():
+        asked = application(ask, concurrency=50, timeout=0.05)
+        hung = await asked.ask(row("hang"))
+        asked = application(ask, concurrency=50)
+        return hung, await asyncio.gather(*(asked.ask(row(id=str(n))) for n in range(40)))
+
+    hung, kept = asyncio.run(all_rows())
+    assert not release.is_set()  # the loop has been closed all the same
+    release.set()
+    assert hung.trouble.word == "timeout"
+    assert [one.trouble for one in kept] == [None] * 40
+
+
+async def test_what_a_thread_of_an_asynchronous_call_raises_is_told():
+    def part():
+        raise ValueError("no way")
+
+    async def ask(question):
+        return await asyncio.to_thread(part)
+
+    assert str((await application(ask).ask(row())).trouble) == "call_failed: ValueError: no way"
+
+
 async def test_the_end_of_the_run_ends_an_asynchronous_call():
     started = asyncio.Event()
 

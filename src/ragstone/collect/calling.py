@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import re
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ from typing import Any
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
 from ragstone.collect.result import read_result, unread_keys
 from ragstone.collect.returned import Unheld, as_json
+from ragstone.collect.threads import Threads, in_thread
 from ragstone.errors import ConfigError
 from ragstone.text import say
 from ragstone.transport.retry import Backoff
@@ -65,6 +64,7 @@ class CallApplication:
         self._timeout, self._retries, self._backoff = timeout, retries, backoff or Backoff()
         self._slots = asyncio.Semaphore(1 if way.alone else max(1, concurrency))
         self._running: asyncio.Future[Any] | None = None
+        self._threads: Threads | None = None
         self._rows, self._unfit, self._fit = _FIRST_ROWS, 0, False
         self._left_out: set[str] = set()
 
@@ -93,6 +93,9 @@ class CallApplication:
 
     async def ask(self, row: Row) -> Kept:
         """Ask one question. See `Application.ask`."""
+        if not self._way.threaded and self._threads is None:
+            self._threads = Threads()
+            asyncio.get_running_loop().set_default_executor(self._threads)
         async with self._slots:
             if self._way.alone and not await self._free():
                 return Kept(row.id, trouble=Trouble("timeout", say("calling.busy", self._lang)))
@@ -149,9 +152,13 @@ class CallApplication:
         except (Exception, SystemExit) as error:
             raise _Failed(error) from None
 
+    @staticmethod
+    def _wrapped(error: BaseException) -> BaseException:
+        return error if isinstance(error, ConfigError) else _Failed(error)
+
     async def _whole(self, gold: Sample) -> Any:
         if self._way.threaded:
-            self._running = in_thread(lambda: _joined(self._way.call(gold)))
+            self._running = in_thread(lambda: _joined(self._way.call(gold)), self._wrapped)
             returned = await asyncio.shield(self._running)
         else:
             returned = _joined(self._way.call(gold))
@@ -216,38 +223,7 @@ def _since(started: float) -> float:
     return round(time.perf_counter() - started, 3)
 
 
-# ------------------------------------------------------------------ threads and pieces
-def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
-    """Start `work` in a thread that the end of the process does not wait for, and return its result to come."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        outcome: tuple[Any, BaseException | None]
-        try:
-            outcome = context.run(work), None
-        except BaseException as error:  # SystemExit in a thread would go unheard
-            outcome = None, error
-        try:
-            loop.call_soon_threadsafe(_settle, result, *outcome)
-        except RuntimeError:
-            return  # the loop is closed: nobody waits any more
-
-    threading.Thread(target=run, daemon=True, name="ragstone-call").start()
-    return result
-
-
-def _settle(result: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if result.done():
-        return
-    if error is None:
-        result.set_result(value)
-    else:
-        result.set_exception(error if isinstance(error, ConfigError) else _Failed(error))
-        result.exception()  # seen: a call that took too long has nobody who looks
-
-
+# ------------------------------------------------------------------ pieces
 def _joined(returned: Any) -> Any:
     """Put the pieces of a generator together, where it is one."""
     if callable(whole := getattr(returned, "get_response", None)) and hasattr(returned, "response_gen"):
