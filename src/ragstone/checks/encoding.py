@@ -67,14 +67,12 @@ def _from_latin(piece: str) -> str | None:
     """UTF-8 read as Latin-1 or Windows-1252, once or twice; "" if something is lost, None if it is none."""
     raw = bytes(_CP1252.get(char, ord(char)) for char in piece)
     sound = raw.decode("utf-8", "ignore")
-    whole = sound.encode() == raw
-    if not sound.strip(" ") or not (_PLAUSIBLE.fullmatch(sound.replace(" ", "")) or _SEVERAL.fullmatch(sound.replace(" ", ""))):
+    if _UTF8_AS_LATIN.fullmatch(sound) and (again := _from_latin(sound)) is not None:
+        return again
+    whole, dense = sound.encode() == raw, sound.replace(" ", "")
+    if not dense or not (_PLAUSIBLE.fullmatch(dense) or _SEVERAL.fullmatch(dense)) or not (whole or len(dense.encode()) >= 3):
         return None
-    if not whole and len(sound.encode()) < 3:
-        return None
-    twice = _UTF8_AS_LATIN.fullmatch(sound)
-    again = _from_latin(sound) if twice else None
-    return again if again is not None else (sound if whole else "")
+    return sound if whole else ""
 
 
 def _gbk(piece: str) -> str | None:

@@ -44,6 +44,6 @@ def _told(counts: dict[str, int]) -> Said:
 def form_of(text: str) -> str | None:
     """Return "keywords" or "passages"; None for a text that may be either."""
     size = len(_HAN.findall(text)) + 3 * len(_WORD.findall(text))
-    if size >= PASSAGE or (size > KEYWORD // 2 and _MARK.search(text)):
+    if size >= PASSAGE or (2 * size >= KEYWORD and _MARK.search(text)):
         return "passages"
     return "keywords" if 0 < size <= KEYWORD else None

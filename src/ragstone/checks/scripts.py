@@ -20,7 +20,6 @@ EVEN = 0.3
 """From this share of the rows on, a set is of both scripts."""
 _TITLE = re.compile("《[^》]*》")
 _KANA = re.compile("[\u3041-\u30fa]")
-_HAN = re.compile("[\u4e00-\u9fff]+")
 
 
 def scripts(gold: Gold) -> Iterator[Finding]:
@@ -51,7 +50,7 @@ def _within(row: Row, columns: list[tuple[str, list[str], list[str]]]) -> Iterat
         if min(map(len, kinds)) < FEWEST:
             continue
         counts = sorted((len(traditional), len(simplified)))
-        plain = min(map(len, kinds)) >= PLAIN and counts[0] >= SHARE * sum(counts)
+        plain = column != "reference_contexts" and min(map(len, kinds)) >= PLAIN and counts[0] >= SHARE * sum(counts)
         said = Said("check.scripts_within", {"traditional": kinds[0], "simplified": kinds[1]})
         if column not in told:
             told.add(column)
@@ -63,11 +62,12 @@ def counted(text: str) -> tuple[list[str], list[str]]:
     if text.isascii() or _KANA.search(text):
         return [], []
     traditional, simplified = _table()
-    han = "".join(_HAN.findall(_TITLE.sub("", text)))
-    return [char for char in han if char in traditional], [char for char in han if char in simplified]
+    plain = _TITLE.sub("", text)
+    return traditional.findall(plain), simplified.findall(plain)
 
 
 @functools.cache
-def _table() -> tuple[frozenset[str], frozenset[str]]:
+def _table() -> tuple[re.Pattern[str], re.Pattern[str]]:
     pairs = read_toml("checks", "scripts.toml")["pairs"].split()
-    return frozenset(pair[0] for pair in pairs), frozenset(pair[1] for pair in pairs)
+    traditional, simplified = (re.compile(f"[{''.join(pair[i] for pair in pairs)}]") for i in (0, 1))
+    return traditional, simplified

@@ -1,0 +1,59 @@
+"""Data of persons; the numbers are made up."""
+
+import pytest
+from support.checking import found, with_row
+
+from ragstone.checks.private import mask, personal
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("张工的手机是13912340678，", ["mobile"]),
+        ("请打 139 1234 0678 找我", ["mobile"]),
+        ("+86 13912340678", ["mobile"]),
+        ("身份证 11010519491231002X", ["identity"]),
+        ("身份证 110105194912310021", []),
+        ("卡号 6222 0212 3405 6716", ["card"]),
+        ("卡号 4539578763621486", ["card"]),
+        ("卡号 4539578763621487", []),
+        ("write to li.ming@corp.cn, please", ["mail"]),
+        ("write to support@corp.cn or hr-team@corp.cn", ["office", "office"]),
+        ("write to someone@example.com", []),
+        ("客服热线：13912340678", ["office"]),
+        ("总机 010-62781234", ["office"]),
+        ("电话（021）62781234-801", ["office"]),
+        ("call +1 415 867 2093", ["office"]),
+        ("电话 010-XXXX", ["placeholder"]),
+        ("电话：138****1234", ["placeholder"]),
+        ("拨打 12345、95588、400-820-8820、110 或 10086", []),
+        ("订单号 20240131123456789，版本 1.13912340678", []),
+        ("ISBN 9787111407010，QQ 1391234", []),
+        ("示例：13800000000", []),
+        ("金额 13912340678.50 元", []),
+        ("2024-01-15 至 2024-02-15，0.13912340678", []),
+        ("commit 4539578763621486a0ff", []),
+        ("x = 3 * 4 * 5；Xxx", []),
+    ],
+)
+def test_what_looks_personal(text, kinds):
+    assert [kind for kind, _ in personal(text)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("piece", "masked"), [("13912340678", "139******78"), ("li.ming@corp.cn", "l***@corp.cn"), ("010-XXXX", "010-XXXX")]
+)
+def test_it_is_shown_masked(piece, masked):
+    assert mask(piece) == masked
+
+
+def test_a_finding_never_holds_the_number_itself():
+    (finding,) = found(with_row(reference="找张工，13912340678。"), "personal_data")
+    assert (finding.row, finding.column, finding.severity) == (5, "reference", "warning")
+    assert "13912340678" not in repr(finding) + finding.text("en") + finding.text("zh") + finding.fix("en")
+    assert "手机号码：139******78" in finding.text("zh")
+
+
+def test_an_office_number_is_a_note():
+    (finding,) = found(with_row(reference="总机 010-62781234。"), "personal_data")
+    assert finding.severity == "note"

@@ -1,0 +1,30 @@
+"""A gold set of a few rows, and what a check finds in it."""
+
+from typing import Any
+
+import ragstone
+from ragstone.checks.base import Finding
+
+CLEAN = [
+    {"id": "leave-1", "question": "年假可以休几天？", "reference": "工作满一年的员工每年 5 天，满十年的 10 天。"},
+    {"id": "leave-2", "question": "请病假要交什么材料？", "reference": "二级以上医院开具的病假证明，销假后三个工作日内交给人事。"},
+    {"id": "travel-1", "question": "How late may a travel claim be handed in?", "reference": "Within 30 days after the end of the trip."},
+    {"id": "travel-2", "question": "谁批准出国差旅？", "reference": "分管副总批准，出发前至少两周提交申请。"},
+]
+"""Rows that nothing is wrong with, but that there are few of them."""
+
+
+def found(rows: list[dict[str, Any]], kind: str | None = None, **options: Any) -> list[Finding]:
+    """Return the findings in a set, of one kind if it is named; how many rows there are is no matter here unless asked for."""
+    findings = ragstone.check(rows, **options).findings
+    return [finding for finding in findings if (finding.kind == kind if kind else finding.kind != "too_few")]
+
+
+def with_row(**row: Any) -> list[dict[str, Any]]:
+    """Return the clean set with one more row, `x`, its question and reference sound unless given."""
+    return [*CLEAN, {"id": "x", "question": "食堂几点开门？", "reference": "早上七点半。"} | row]
+
+
+def without_columns(rows: list[dict[str, Any]], *columns: str) -> list[dict[str, Any]]:
+    """Return rows without some columns."""
+    return [{name: value for name, value in row.items() if name not in columns} for row in rows]
