@@ -21,7 +21,7 @@ SAME_WORDS = 0.75
 """Least cosine of two questions that hold the same words, but for the words of asking."""
 MORE_WORDS = 0.82
 """Least cosine if one holds words besides."""
-AGREEING = 0.75
+AGREEING = 0.8
 """Least cosine if each holds words that the other lacks; such a pair counts only if its references say the same."""
 LEAST = min(SAME_WORDS, MORE_WORDS, AGREEING)
 """No pair below is looked at."""
@@ -179,12 +179,12 @@ def _stem(word: str) -> str:
 
 
 def _lists(language: Language) -> Mapping[str, list[list[str]]]:
-    return read_toml("check", "wording.toml")[language]
+    return read_toml("checks", "wording.toml")[language]
 
 
 @cache
 def _asked(language: Language) -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(pattern) for name, pattern in read_toml("check", "wording.toml")[language]["asked"].items()}
+    return {name: re.compile(pattern) for name, pattern in read_toml("checks", "wording.toml")[language]["asked"].items()}
 
 
 @cache
@@ -195,13 +195,13 @@ def _spellings() -> tuple[dict[str, str], re.Pattern[str]]:
 
 @cache
 def _asking_zh() -> re.Pattern[str]:
-    return _longest_first(read_toml("check", "wording.toml")["zh"]["asking"])
+    return _longest_first(read_toml("checks", "wording.toml")["zh"]["asking"])
 
 
 @cache
 def _asking_en() -> tuple[frozenset[str], dict[str, str]]:
     spelled = {_stem(word): _stem(group[0]) for group in _lists("en")["same"] for word in group}
-    return frozenset(read_toml("check", "wording.toml")["en"]["asking"]), spelled
+    return frozenset(read_toml("checks", "wording.toml")["en"]["asking"]), spelled
 
 
 @cache
@@ -212,7 +212,7 @@ def _opposites(language: Language) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _turning(language: Language) -> frozenset[str]:
-    words = read_toml("check", "wording.toml")[language]["turning"]
+    words = read_toml("checks", "wording.toml")[language]["turning"]
     return frozenset(words if language == "zh" else map(_stem, words))
 
 

@@ -139,7 +139,7 @@ def _embedder() -> Callable[[Sequence[str]], Sequence[Vector | None]]:
         from ragstone.embed.bundled import BundledEmbedder
 
         if not held:
-            held.append(BundledEmbedder(max_vectors=0))
+            held.append(BundledEmbedder(max_vectors=1))
         return [None if isinstance(vector, str) else vector for vector in held[0].encode(texts)]
 
     return embed

@@ -1,0 +1,87 @@
+"""Whether two references to one question contradict each other: other numbers, yes against no, a statement and its denial.
+
+References are worded freely, so only what cannot both be right counts: another number of the same unit in the same
+statement or in two short answers, yes against no, the same statement denied.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ragstone.checks.base import Said
+from ragstone.checks.measures import apart, measures
+from ragstone.checks.wording import Wording
+from ragstone.judge.local_evidence import Piece, clauses
+from ragstone.language import fold, refuses, sentences
+from ragstone.types import Sample
+
+SAME = 0.7
+"""Least share of words that two statements hold of each other to be the same but for a number or a denial."""
+SHORT = 40
+"""Most folded characters (Chinese) of an answer that says one thing; English: three times as many."""
+
+_YES = re.compile(r"^(?:是的|对的|可以|能够|允许|需要|必须|(?:是|对|能|会|有|行|可)(?=[,，。.;；!！]|$)|(?:yes|yeah)\b)")
+_NO = re.compile(r"^(?:不可以|不能|不允许|不需要|不必|不用|不是|不会|不行|不可|没有|无需|无须|禁止|严禁|否(?=[,，。.;；!！]|$)|不(?=[,，。.;；!！]|$)|no\b(?! later| more| less| fewer| earlier))")
+_WORDS_ONLY = re.compile("不法|非法|不当|不合格|不符|不良|不足|不同|不定期|非正式|无关|无效|不满|未满|不动产|无人|未知|非公开|不明|不适|不慎|不便|不利|非工作日|非紧急")
+"""Words that hold a negative character and deny no statement."""
+
+
+def disagreement(one: Sample, other: Sample, asked: Wording) -> Said | None:
+    """Return what two rows with the same question contradict each other in; None if both may be right. Symmetric but for the order of values."""
+    if one.expected_behavior != other.expected_behavior:
+        return Said("check.contradiction_behavior", {"one": one.expected_behavior, "other": other.expected_behavior})
+    found = [_apart(a, b, asked) for a in accepted(one) for b in accepted(other)]
+    return found[0] if found and all(found) else None
+
+
+def accepted(sample: Sample) -> list[str]:
+    """Return the answers that would be right: the reference, or its points as one text, and the alternatives."""
+    first = "\n".join(sample.reference_points or ()) or sample.reference or ""
+    return [text for text in (first, *(sample.reference_alternatives or ())) if fold(text)]
+
+
+def _apart(one: str, other: str, asked: Wording) -> Said | None:
+    if fold(one) == fold(other) or refuses(one) or refuses(other):
+        return None
+    if "whether" in asked.asked and _polarity(one) * _polarity(other) < 0:
+        return Said("check.contradiction_yes_no")
+    if _short(one) and _short(other) and (numbers := apart(measures(one), measures(other))):
+        return Said("check.contradiction_number", {"one": numbers[0], "other": numbers[1]})
+    return _twins_apart(one, other)
+
+
+def _twins_apart(one: str, other: str) -> Said | None:
+    """The first statement that the other text says with another number, or denies, and nowhere says the same of."""
+    twins = [(p, q) for p in _statements(one) for q in _statements(other) if min(p.within(q), q.within(p)) >= SAME]
+    agreeing = {id(piece) for pair in twins if not _conflict(*pair) for piece in pair}
+    return next((_conflict(p, q) for p, q in twins if id(p) not in agreeing and id(q) not in agreeing), None)
+
+
+def _statements(text: str) -> list[Piece]:
+    return [clause for sentence in sentences(text) for clause in _long(Piece(sentence))]
+
+
+def _long(sentence: Piece) -> Iterator[Piece]:
+    # of two characters or one word any text says the same
+    return (piece for piece in clauses(sentence) if len(piece.words) > 2)
+
+
+def _conflict(one: Piece, other: Piece) -> Said | None:
+    if numbers := apart(measures(one.text), measures(other.text)):
+        return Said("check.contradiction_number", {"one": numbers[0], "other": numbers[1]})
+    if _denies(one) != _denies(other) and one.numbers == other.numbers:
+        return Said("check.contradiction_denial", {"one": one.text, "other": other.text})
+    return None
+
+
+def _denies(piece: Piece) -> bool:
+    return Piece(_WORDS_ONLY.sub("", piece.text)).denials > 0
+
+
+def _short(text: str) -> bool:
+    folded = fold(text)
+    return len(folded) <= SHORT * (3 if folded.isascii() else 1)
+
+
+def _polarity(text: str) -> int:
+    plain = Wording(text, "zh").plain
+    return -1 if _NO.match(plain) else 1 if _YES.match(plain) else 0

@@ -1,0 +1,53 @@
+"""Numbers with what they count: "5 days" and "5 %" are not compared, 24 hours and 1 day neither."""
+
+import functools
+import re
+import unicodedata
+
+from ragstone.numerals import numbers
+from ragstone.resources import read_toml
+
+_CHINESE = "〇零一二两三四五六七八九十百千万亿"
+_SAME_UNIT = {"块钱": "元", "日": "天", "个月": "月", "个小时": "小时", "个工作日": "工作日", "个自然日": "自然日", "个季度": "季度", "周": "星期"}
+
+
+def measures(text: str) -> frozenset[tuple[str, str]]:
+    """Return the numbers of `text`, each with its unit: ("5", "day"), ("2024-05", "date"), ("9:30", "time"); one without unit is left out."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    found = {(value, kind) for value in numbers(plain) if (kind := _kind(value))}
+    for match in _pattern().finditer(plain):
+        value = numbers(match[0])
+        if len(value) == 1 and not _kind(value[0]):
+            found.add((value[0], _unit(match["unit"])))
+    return frozenset(found)
+
+
+def apart(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> tuple[str, str] | None:
+    """Return a number of each that are of the same unit, if they share none of that unit; None if nothing speaks against each other."""
+    for unit in sorted({unit for _, unit in one} & {unit for _, unit in other}):
+        a, b = ({value for value, held in side if held == unit} for side in (one, other))
+        if not a & b:
+            return min(a), min(b)
+    return None
+
+
+def _kind(value: str) -> str:
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        return "date"
+    if re.fullmatch(r"\d\d-\d\d", value):
+        return "day"
+    return "time" if ":" in value else "%" if value.endswith("%") else ""
+
+
+def _unit(unit: str) -> str:
+    return _SAME_UNIT.get(unit, unit.removesuffix("s") if unit.isascii() else unit)
+
+
+@functools.cache
+def _pattern() -> re.Pattern[str]:
+    zh, en = (read_toml("languages", f"{name}.toml") for name in ("zh", "en"))
+    chinese = "|".join(sorted({*zh["units"], *zh["counters"]}, key=len, reverse=True))
+    english = "|".join(sorted({*en["units"], "person", "people", "employee", "usd", "eur", "gb", "mb", "kg", "km", "cm", "mm"}, key=len, reverse=True))
+    words = "|".join(sorted(en["number_words"], key=len, reverse=True))
+    number = rf"(?:\d[\d,]*(?:\.\d+)?\s*[百千万亿]?|[{_CHINESE}]+|\b(?:{words}))"
+    return re.compile(rf"{number}\s*(?P<unit>{chinese}|(?:(?:{english})s?\b))")
