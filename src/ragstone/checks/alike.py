@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragstone.checks.base import Gold, Row
 from ragstone.checks.texts import references_of
 from ragstone.checks.wording import LEAST, Wording, same
-from ragstone.language import detect, fold
+from ragstone.language import fold
 from ragstone.numerals import numbers
 
 if TYPE_CHECKING:
@@ -47,12 +47,7 @@ def asked(rows: Sequence[Row]) -> list[Asked]:
     for row in rows:
         if text := fold(row.sample.question or ""):
             held[text, fold(str(row.sample.history)) if row.sample.history else ""].append(row)
-    return [Asked(tuple(same), _wording(same[0]), before) for (_, before), same in held.items()]
-
-
-def _wording(row: Row) -> Wording:
-    text = row.sample.question or ""
-    return Wording(text, detect(text))
+    return [Asked(tuple(same), Wording.of(same[0].sample), before) for (_, before), same in held.items()]
 
 
 def pairs(questions: Sequence[Asked], gold: Gold) -> Iterator[tuple[int, int, bool]]:

@@ -13,8 +13,9 @@ MOST_NEW = 0.5
 """Most share of words a reference may have besides the number asked for."""
 
 _CHOICE = re.compile(
-    r"还是|或者|或是|哪一?[个种项类者款家]?[更最]|[中里]的?哪|之中|以下|下列|下面|是否|对吗|吗[?？]?$|正确|区别|相比|比较|排[列序]|顺序|"
-    r"\bor\b|\bwhich of\b|\bbetween\b|\bamong\b|\bfollowing\b|\btrue\b|\bcorrect\b|\bcompared?\b|\border\b|\bversus\b|\bvs\b|\bdifference\b",
+    r"还是|或者|或是|哪一?[个种项类者款家]?[更最]|[中里]的?哪|之中|以下|下列|下面|是否|对吗|吗[?？]?$|正确|区别|相比|比较|"
+    r"排[列序]|顺序|\bor\b|\bwhich of\b|\bbetween\b|\bamong\b|\bfollowing\b|"
+    r"\btrue\b|\bcorrect\b|\bcompared?\b|\border\b|\bversus\b|\bvs\b|\bdifference\b",
     re.IGNORECASE,
 )
 
@@ -29,7 +30,7 @@ def giveaways(gold: Gold) -> Iterator[Finding]:
 def given_away(row: Row) -> str | None:
     """Return the reference if its question holds all that it tells, None if it tells something new or asks to choose or confirm."""
     asked = row.sample.question or ""
-    wording = Wording(asked, detect(asked))
+    wording = Wording.of(row.sample)
     texts = accepted(row.sample)
     if not texts or "whether" in wording.asked or "why" in wording.asked or _CHOICE.search(asked):
         return None

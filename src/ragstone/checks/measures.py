@@ -8,18 +8,35 @@ from ragstone.numerals import numbers
 from ragstone.resources import read_toml
 
 _CHINESE = "〇零一二两三四五六七八九十百千万亿"
-_SAME_UNIT = {"块钱": "元", "日": "天", "个月": "月", "个小时": "小时", "个工作日": "工作日", "个自然日": "自然日", "个季度": "季度", "周": "星期"}
+_SAME_UNIT = {
+    "块钱": "元",
+    "日": "天",
+    "个月": "月",
+    "个小时": "小时",
+    "个工作日": "工作日",
+    "个自然日": "自然日",
+    "个季度": "季度",
+    "周": "星期",
+}
+
+_MONEY = re.compile(r"[$¥€£]\s?(\d[\d,.]*(?:\s(?:thousand|million|billion))?)")
 
 
 def measures(text: str) -> frozenset[tuple[str, str]]:
-    """Return the numbers of `text`, each with its unit: ("5", "day"), ("2024-05", "date"), ("9:30", "time"); one without unit is left out."""
+    """Return the numbers of `text`, each with its unit: ("5", "day"), ("2024-05", "month"), ("9:30", "time").
+
+    A date counts as its month and its year besides, so that "May 2024" and "3 May 2024" share something. A number without a
+    unit is left out, unless it is the whole text.
+    """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    found = {(value, kind) for value in numbers(plain) if (kind := _kind(value))}
+    stated = numbers(plain)
+    found = {pair for value in stated for pair in _dated(value)}
     for match in _pattern().finditer(plain):
         value = numbers(match[0])
-        if len(value) == 1 and not _kind(value[0]):
+        if len(value) == 1 and not _dated(value[0]):
             found.add((value[0], _unit(match["unit"])))
-    return frozenset(found)
+    found |= {(value, "$") for match in _MONEY.finditer(plain) for value in numbers(match[1])}
+    return frozenset(found | ({(stated[0], "")} if len(stated) == 1 and re.fullmatch(r"[\s\d.,]+", plain) else set()))
 
 
 def apart(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> tuple[str, str] | None:
@@ -31,12 +48,14 @@ def apart(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) ->
     return None
 
 
-def _kind(value: str) -> str:
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        return "date"
+def _dated(value: str) -> set[tuple[str, str]]:
+    if match := re.fullmatch(r"((\d{4})-\d\d)(-\d\d)?", value):
+        return {(match[2], "year of"), (match[1], "month"), *([(value, "date")] if match[3] else [])}
     if re.fullmatch(r"\d\d-\d\d", value):
-        return "day"
-    return "time" if ":" in value else "%" if value.endswith("%") else ""
+        return {(value, "day of")}
+    if re.fullmatch(r"(?:19|20)\d\d", value):
+        return {(value, "year of")}
+    return {(value, "time")} if ":" in value else {(value, "%")} if value.endswith("%") else set()
 
 
 def _unit(unit: str) -> str:
@@ -47,7 +66,9 @@ def _unit(unit: str) -> str:
 def _pattern() -> re.Pattern[str]:
     zh, en = (read_toml("languages", f"{name}.toml") for name in ("zh", "en"))
     chinese = "|".join(sorted({*zh["units"], *zh["counters"]}, key=len, reverse=True))
-    english = "|".join(sorted({*en["units"], "person", "people", "employee", "usd", "eur", "gb", "mb", "kg", "km", "cm", "mm"}, key=len, reverse=True))
+    english = "|".join(
+        sorted({*en["units"], "person", "people", "employee", "usd", "eur", "gb", "mb", "kg", "km", "cm", "mm"}, key=len, reverse=True)
+    )
     words = "|".join(sorted(en["number_words"], key=len, reverse=True))
     number = rf"(?:\d[\d,]*(?:\.\d+)?\s*[百千万亿]?|[{_CHINESE}]+|\b(?:{words}))"
     return re.compile(rf"{number}\s*(?P<unit>{chinese}|(?:(?:{english})s?\b))")

@@ -74,7 +74,7 @@ class _Passages:
         """Return what no passage holds of a point, as a key of the catalogue; None if it may well be supported."""
         point = Piece(text)
         covered = point.within(self._words)
-        if len(point.words) < LEAST_WORDS:
+        if len(point.words) < LEAST_WORDS or (text.startswith("|") and not point.numbers):  # the head of a table
             return None
         if covered < NUMBERED and any(self._lacks(number) for number in point.numbers):
             return "check.point_number"
@@ -93,5 +93,3 @@ class _Passages:
 
     def _vectors(self, texts: Sequence[str]) -> Sequence[object]:
         return ["embedding_zero" if vector is None else vector for vector in self._embed(texts)]
-
-

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragstone.checks.base import Finding, Gold, Row, Said, Value
+from ragstone.checks.disagreement import disagreement
 from ragstone.checks.texts import references_of
-from ragstone.language import fold, numbers
+from ragstone.language import fold
 
 if TYPE_CHECKING:
     from ragstone.types import Sample
@@ -39,24 +40,20 @@ def _duplicates(gold: Gold) -> Iterator[Finding]:
             alike[asked, _before(row.sample)].append(row)
     for first, *others in alike.values():
         for row in others:
-            if not _repeat(first.sample, row.sample):
+            # rows that contradict each other are told as such, once
+            if not _repeat(first.sample, row.sample) and not disagreement(first.sample, row.sample, gold.embed):
                 yield _duplicate(first, row)
 
 
 def _duplicate(first: Row, row: Row) -> Finding:
     a, b = first.sample, row.sample
     said = "check.references_agree"
-    if a.expected_behavior != b.expected_behavior:
-        said = "check.behaviors_differ"
-    elif not references_of(a) or not references_of(b):
+    if not references_of(a) or not references_of(b):
         said = "check.no_references" if references_of(a) == references_of(b) else "check.reference_in_one"
-    elif _stated(a) and _stated(b) and not (_stated(a) <= _stated(b) or _stated(b) <= _stated(a)):
-        said = "check.numbers_differ"
     elif _said(a) != _said(b):
         said = "check.references_differ"
-    clash = said in ("check.behaviors_differ", "check.numbers_differ")
     values: dict[str, Value] = {"first": first.number, "first_id": a.id, "question": b.question or "", "agree": Said(said)}
-    return row.found("duplicate_question", "error" if clash else "warning", "question", **values)
+    return row.found("duplicate_question", "warning", "question", **values)
 
 
 def _before(sample: Sample) -> str:
@@ -67,10 +64,6 @@ def _before(sample: Sample) -> str:
 def _repeat(a: Sample, b: Sample) -> bool:
     """True of two answers collected for one question on purpose."""
     return "question_id" in a.meta and a.meta["question_id"] == b.meta.get("question_id")
-
-
-def _stated(sample: Sample) -> set[str]:
-    return {number for text in references_of(sample) for number in numbers(text)}
 
 
 def _said(sample: Sample) -> set[str]:

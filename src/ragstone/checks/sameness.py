@@ -8,17 +8,21 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
 from ragstone.checks.alike import Asked, asked, groups, pairs
-from ragstone.checks.base import Finding, Gold, Row
+from ragstone.checks.base import Finding, Gold, Row, Value
 from ragstone.checks.disagreement import accepted, disagreement
 from ragstone.checks.wording import Wording
-from ragstone.language import detect, fold
+from ragstone.language import fold
 
 MOST_PAIRS = 500
 """Pairs of rows of one question whose references are compared."""
 ALIKE = 0.5
 """Least share of words of two questions whose ids look like variants."""
 
-_VARIANT = re.compile(r"^(?P<base>.*\w)(?:[-_.:# ]?(?:v|var|variant|变体|改写)[-_.]?\d+|#\d+|(?<=\d)[-_.]?[a-h]|[-_.](?:para|paraphrase|orig|original|改写))$", re.IGNORECASE)
+_VARIANT = re.compile(
+    r"^(?P<base>.*\w)(?:(?:[-_.:# ]|(?<=\d))(?:v|var|variant|变体|改写)[-_.]?\d+|#\d+|(?<=\d)[-_.]?[a-h]|"
+    r"[-_.](?:para|paraphrase|orig|original|改写))$",
+    re.IGNORECASE,
+)
 
 
 def sameness(gold: Gold) -> Iterator[Finding]:
@@ -26,7 +30,7 @@ def sameness(gold: Gold) -> Iterator[Finding]:
     questions = asked(gold.rows)
     found = list(pairs(questions, gold))
     alike = groups(len(questions), [(i, j) for i, j, _ in found])
-    yield from _contradictions(questions, [(i, j) for i, j, sure in found if sure])
+    yield from _contradictions(questions, [(i, j) for i, j, sure in found if sure], gold)
     yield from _near_duplicates(questions, alike, gold)
     yield from _unlinked(questions, alike, gold)
 
@@ -37,7 +41,7 @@ def _near_duplicates(questions: Sequence[Asked], alike: Sequence[Sequence[int]],
         rows = [questions[place].rows[0] for place in group]
         if not _linked(rows, gold):
             first, *others = sorted(rows, key=lambda row: row.number)
-            values = {
+            values: dict[str, Value] = {
                 "question": first.sample.question or "",
                 "others": tuple(row.sample.question or "" for row in others),
                 "rows": tuple(row.number for row in others),
@@ -61,17 +65,21 @@ def _variant_of(row: Row) -> str:
 
 
 # ------------------------------------------------------------------ references against each other
-def _contradictions(questions: Sequence[Asked], found: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+def _contradictions(questions: Sequence[Asked], found: Sequence[tuple[int, int]], gold: Gold) -> Iterator[Finding]:
     within = (pair for question in questions for pair in islice(combinations(question.rows, 2), MOST_PAIRS))
     between = (pair for i, j in found for pair in islice(((a, b) for a in questions[i].rows for b in questions[j].rows), MOST_PAIRS))
-    wordings = {row.number: question.wording for question in questions for row in question.rows}
     told: set[int] = set()
     for a, b in [*within, *between]:
         first, later = sorted((a, b), key=lambda row: row.number)
-        why = None if later.number in told else disagreement(first.sample, later.sample, wordings[first.number])
+        why = None if later.number in told else disagreement(first.sample, later.sample, gold.embed)
         if why is not None:
             told.add(later.number)
-            values = {"first": first.number, "first_id": first.sample.id, "question": first.sample.question or "", "why": why}
+            values: dict[str, Value] = {
+                "first": first.number,
+                "first_id": first.sample.id,
+                "question": first.sample.question or "",
+                "why": why,
+            }
             yield later.found("contradiction", "error", "reference", **values)
 
 
@@ -87,7 +95,7 @@ def _unlinked(questions: Sequence[Asked], alike: Sequence[Sequence[int]], gold: 
     if held:
         shown = tuple(" = ".join(row.sample.id for row in rows) for rows in sorted(held, key=lambda rows: rows[0].number))
         first = min(row.number for rows in held for row in rows)
-        values = {"groups": len(held), "count": sum(map(len, held)), "ids": shown}
+        values: dict[str, Value] = {"groups": len(held), "count": sum(map(len, held)), "ids": shown}
         yield Finding("unlinked_variants", "note", first, column="variant_of", values=values)
 
 
@@ -113,7 +121,5 @@ def _alike(one: Row, other: Row) -> bool:
     """True if they have the same answer or half of their words: q1a and q1b may as well be two questions about one text."""
     if _same_answer([one, other]):
         return True
-    a, b = (set(Wording(text, detect(text)).words) for text in (one.sample.question or "", other.sample.question or ""))
+    a, b = (set(Wording.of(row.sample).words) for row in (one, other))
     return bool(a and b) and len(a & b) >= ALIKE * max(len(a), len(b))
-
-

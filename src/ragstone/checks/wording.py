@@ -13,9 +13,9 @@ from functools import cache, cached_property
 from itertools import product
 
 from ragstone.judge.local_evidence import Piece
-from ragstone.language import fold
+from ragstone.language import detect, fold
 from ragstone.resources import read_toml
-from ragstone.types import Language
+from ragstone.types import Language, Sample
 
 SAME_WORDS = 0.75
 """Least cosine of two questions that hold the same words, but for the words of asking."""
@@ -42,6 +42,11 @@ class Wording:
 
     text: str
     language: Language
+
+    @classmethod
+    def of(cls, sample: Sample) -> "Wording":
+        """Return the wording of a row's question."""
+        return cls(sample.question or "", detect(sample.question))
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -179,7 +184,8 @@ def _stem(word: str) -> str:
 
 
 def _lists(language: Language) -> Mapping[str, list[list[str]]]:
-    return read_toml("checks", "wording.toml")[language]
+    lists: Mapping[str, list[list[str]]] = read_toml("checks", "wording.toml")[language]
+    return lists
 
 
 @cache
