@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,8 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
     async def one(row: Row) -> Tried:
         async with gate:
             kept = await application.ask(row)
-        return Tried(kept, row_of(row, kept, application.read(kept)))
+        reading = application.read(kept)
+        return Tried(kept, row_of(row, kept, replace(reading, trouble=reading.trouble or kept.trouble)))
 
     application.expect(len(rows))
     try:
