@@ -1,0 +1,144 @@
+"""`ragstone collect` with something wrong: settings, files, servers. Each is told with what to do, and nothing is lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.collected import GOLD, KEY, RAG, TO, by_question, collect, failed, fastgpt, question, samples, settings, write
+from support.rag_server import ThreadedRagServer, fail, page, tell
+
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
+
+
+@pytest.fixture(autouse=True)
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(GOLD)
+    Path("rag.py").write_text(RAG, encoding="utf-8")
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadedRagServer]:
+    with ThreadedRagServer(by_question()) as server:
+        yield server
+
+
+# ------------------------------------------------------------------ what is wrong
+FASTGPT = '[collect]\nplatform = "fastgpt"\nurl = "{url}"\n'
+AT = ("--platform", "fastgpt", "--url")
+WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
+    # name: (arguments, settings file with {url} in it, exit code, what is said in English, in Chinese)
+    "no source": (TO, None, 2, "ragstone collect --init fastgpt", "没有指明答案从哪里来"),
+    "two flags": ((*TO, "--call", "rag:answer", "--answers", "a.csv"), None, 2, "--call and --answers", "--call 和 --answers"),
+    "flag and platform": (
+        (*TO, "--call", "rag:answer", "--platform", "dify-chat"),
+        None,
+        2,
+        "--platform and --call",
+        "--platform 和 --call",
+    ),
+    "flag and file": ((*TO, "--call", "rag:answer"), FASTGPT, 2, "[collect] of ragstone.toml", "ragstone.toml 的 [collect]"),
+    "no gold": (("--to", "s.jsonl", "--call", "rag:answer"), None, 2, "GOLD is missing", "缺少 GOLD"),
+    "no to": (("gold.jsonl", "--call", "rag:answer"), None, 2, "--to is missing", "缺少 --to"),
+    "gold not there": (("nogold.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "nogold.jsonl", "nogold.jsonl"),
+    "gold empty": (("empty.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "empty.jsonl", "empty.jsonl"),
+    "gold without questions": (("noquestion.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "--map question=", "--map question="),
+    "to is gold": (("gold.jsonl", "--to", "gold.jsonl", "--call", "rag:answer"), None, 2, "gold set itself", "gold.jsonl 就是"),
+    "to is answers": (("gold.jsonl", "--to", "a.csv", "--answers", "a.csv"), None, 2, "file of answers itself", "就是答案文件本身"),
+    "to is a folder": (("gold.jsonl", "--to", ".", "--call", "rag:answer"), None, 2, "is a folder", "是文件夹"),
+    "try 0": (("gold.jsonl", "--try", "0", "--call", "rag:answer"), None, 2, "--try needs a whole number", "--try 应为整数"),
+    "try nothing": (("gold.jsonl", "--try", "--call", "rag:answer"), None, 2, "--try needs a value", "--try 缺少取值"),
+    "repeat 0": ((*TO, "--repeat", "0", "--call", "rag:answer"), None, 2, "--repeat", "--repeat"),
+    "key as a flag": ((*TO, "--api-key", "x"), None, 2, "environment", "环境变量"),
+    "module not there": ((*TO, "--call", "rga:answer"), None, 2, "rga", "rga"),
+    "function not there": ((*TO, "--call", "rag:anwser"), None, 2, "answer", "answer"),
+    "answers not there": ((*TO, "--answers", "none.csv"), None, 2, "none.csv", "none.csv"),
+    "init unknown": (("--init", "fastgtp"), None, 2, "fastgpt", "fastgpt"),
+    "platform unknown": ((*TO, "--platform", "ragflwo", "--url", "{url}"), None, 2, "ragflow", "ragflow"),
+    "no url": ((*TO, "--platform", "fastgpt"), None, 2, "--url", "--url"),
+    "url with credentials": ((*TO, *AT, "http://me:hunter2@127.0.0.1:9"), None, 2, "RAGSTONE_COLLECT_API_KEY", "RAGSTONE_COLLECT_API_KEY"),
+    "url without scheme": ((*TO, *AT, "127.0.0.1:9"), None, 2, "http", "http"),
+    "key in the file": (TO, FASTGPT + 'api_key = "hunter2hunter2"', 2, "environment", "环境"),
+    "setting misspelt": (TO, FASTGPT + 'anwser = "x"', 2, "answer", "answer"),
+    "stream unknown": ((*TO, *AT, "{url}", "--stream", "sse"), None, 2, "openai-sse", "openai-sse"),
+    "column unknown": (TO, FASTGPT + 'body = {{ chatId = "$row.taem" }}', 2, "team", "team"),
+    "slot unknown": (TO, FASTGPT + 'body = {{ chatId = "$qestion" }}', 2, "question", "question"),
+    "expression broken": (TO, FASTGPT + 'answer = "choices[0.message"', 2, "choices[0.message", "choices[0.message"),
+    "expression fits nothing": (TO, FASTGPT + 'answer = "choices[0].mesage.content"', 2, "message", "message"),
+    "server not there": ((*TO, *AT, "http://127.0.0.1:9", "--retries", "0"), None, 3, "127.0.0.1:9", "127.0.0.1:9"),
+}
+
+
+def stage(server: ThreadedRagServer, args: tuple[str, ...], text: str | None) -> list[str]:
+    Path("empty.jsonl").write_text("")
+    Path("a.csv").write_text("question,answer\nx,y\n")
+    write([{"id": "1", "note": "x"}], "noquestion.jsonl")
+    if text is not None:
+        settings(text.format(url=server.url))
+    return [arg.format(url=server.url) for arg in args]
+
+
+@LANGUAGES
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_with_what_to_do(server, capfd, name, lang, monkeypatch):
+    args, text, code, english, chinese = WRONG[name]
+    command = stage(server, args, text)
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    assert collect(None, *command, lang=lang) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert (english if lang == "en" else chinese) in err
+    assert "Traceback" not in err
+    assert "hunter2" not in err
+    assert KEY not in err
+    if code == 2 and name != "expression fits nothing":
+        assert server.seen == []
+
+
+SERVERS: dict[str, tuple[Any, int, str, str]] = {
+    # name: (what the server replies to everything, exit code, what is said in English, in Chinese)
+    "wrong key by status": (fail(401), 3, "RAGSTONE_COLLECT_API_KEY", "RAGSTONE_COLLECT_API_KEY"),
+    "wrong key in a body": (failed("Key is error", 514, name="unAuthApiKey"), 3, "Key is error", "Key is error"),
+    "wrong address": (fail(404), 3, "404", "404"),
+    "wrong app type": (failed("App not found", 502, 500, "appUnExist"), 3, "App not found", "App not found"),
+    "no balance": (fail(402, {"message": "insufficient balance"}), 3, "402", "402"),
+    "web page": (page(), 3, "http", "http"),
+    "not JSON": (tell("hello", type="text/plain"), 3, "JSON", "JSON"),
+}
+
+
+@LANGUAGES
+@pytest.mark.parametrize("name", SERVERS)
+def test_what_every_row_would_meet_stops_the_command(server, capfd, name, lang, monkeypatch):
+    reply, code, english, chinese = SERVERS[name]
+    server.script = reply
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    assert collect(server, *TO, "--retries", "0", lang=lang) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert (english if lang == "en" else chinese) in err
+    assert KEY not in err + "".join(path.read_text(encoding="utf-8") for path in Path().glob("samples*"))
+    server.script = by_question()
+    assert collect(server, *TO, "--quiet", lang=lang) == 0  # the same command goes on, and nothing is lost
+    assert [row["error"] for row in samples()] == [None] * 3
+
+
+def test_one_bad_response_is_a_counted_row(server, capfd):
+    write([*GOLD, *({"id": f"m{n}", "question": f"more {n}"} for n in range(37))])
+    bad = page("<!doctype html><title>502</title>")
+    server.script = lambda asked: bad if question(asked) == "more 20" else tell(fastgpt("Yes."))
+    assert collect(server, *TO, "--retries", "0", "--quiet") == 0
+    assert [row["id"] for row in samples() if row["error"]] == ["m20"]
+    assert "39 ok, 1 failed" in capfd.readouterr().out
+
+
+def test_a_mended_expression_asks_nothing_again(server, capsys):
+    text = FASTGPT + 'answer = "{answer}"\n'
+    settings(text.format(url=server.url, answer="choices[0].mesage.content"))
+    assert collect(None, *TO, "--concurrency", "1") == 2
+    asked = len(server.seen)
+    settings(text.format(url=server.url, answer="choices[0].message.content"))
+    assert collect(None, *TO, "--quiet") == 0
+    assert len(server.seen) - asked == len(GOLD) - asked
+    assert samples()[0]["answer"] == "有 12 天年假。"
