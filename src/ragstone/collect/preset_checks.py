@@ -52,6 +52,11 @@ def app_of(platform: str, lang: Language) -> str:
     return say(f"platforms.app_{platform.replace('-', '_')}", lang)
 
 
+def needs_app(known: Preset) -> bool:
+    """True if a platform's own request names an app."""
+    return _APP.search(orjson.dumps(dict(known.fields), default=str).decode()) is not None
+
+
 def _sent(spec: Spec) -> str:
     """All templates of requests as one text."""
     steps = [*([spec.before] if spec.before else ()), *spec.then]

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
 from pydantic import BaseModel
 
 from ragstone.cache import cache_folder
 from ragstone.config import Config, Loaded
 from ragstone.config.sources import leaves
+from ragstone.config.writing import toml as _toml
 from ragstone.doctor.findings import Examined, Setting
 from ragstone.embed.select import KEY_NAME, embeddings_key
 from ragstone.errors import ConfigError
@@ -18,7 +18,6 @@ from ragstone.text import screen_language
 from ragstone.transport.endpoint import Key, shown_url
 
 _JUDGE = ("timeout", "retries", "max_tokens", "temperature", "top_p", "seed", "extra_body", "thinking")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _VERSION_QUERY = re.compile(r"\?api-version=[\w.-]+")
 
 
@@ -112,18 +111,6 @@ def _key_line(name: str, key: str | None, examined: Examined) -> dict[str, Any]:
 
 def _lines(rows: Mapping[str, Any]) -> list[str]:
     return [f"{name} = {_toml(value)}" for name, value in rows.items() if value is not None]
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML writes it; JSON's texts, numbers and lists are TOML's, null is nothing there."""
-    if isinstance(value, Mapping):
-        inner = ", ".join(
-            f"{key if _BARE.fullmatch(key) else _toml(key)} = {_toml(item)}" for key, item in value.items() if item is not None
-        )
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(item) for item in value if item is not None) + "]"
-    return orjson.dumps(value).decode().replace("\x7f", "\\u007f")
 
 
 def scrubbed(told: Any, config: Config, environ: Mapping[str, str]) -> Any:

@@ -1,0 +1,128 @@
+"""The settings file somebody starts with: a platform's table with its defaults in sight, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ragstone.collect.preset import Preset, platforms, preset, unknown_platform
+from ragstone.collect.preset_checks import app_of, needs_app
+from ragstone.config.writing import toml
+from ragstone.errors import ConfigError
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.types import Language
+
+COLUMNS = 100
+"""Width of a line of comment; a Chinese character is two wide."""
+_READ = (
+    *("answer", "contexts", "context_id", "context_text", "context_score", "context_source"),
+    *("error", "usage", "success", "strip", "strip_context", "fail_if"),
+)
+
+
+def settings_file(platform: str, lang: Language) -> str:
+    """Return a commented `ragstone.toml` for a platform; it loads as it is, and so does every setting that is commented out.
+
+    Raises:
+        ConfigError: there is no such platform.
+    """
+    if platform not in platforms():
+        raise ConfigError(unknown_platform(platform, lang))
+    known = preset(platform)
+    parts = (_head(known, lang), _collect(known, lang), _judge(lang))
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def name_of(platform: str) -> str:
+    """Return a platform's name as a part of a key of the catalogue."""
+    return platform.replace("-", "_")
+
+
+def key_variable(platform: str) -> str:
+    """Return a name for the environment variable of a platform's key, for those who ask several."""
+    return f"{name_of(platform).upper()}_API_KEY"
+
+
+def _told(text: str, lang: Language) -> Iterator[str]:
+    """A text as lines of comment; Chinese is broken between any two characters, but not in front of a mark."""
+    pieces = re.findall(r"\S+\s*" if lang == "en" else r"(?:[!-~]+\s*|.)[，。；：、）」]*", text)
+    line = ""
+    for piece in pieces:
+        if line and _width(line + piece.rstrip()) > COLUMNS:
+            yield f"# {line.rstrip()}"
+            line = ""
+        line += piece
+    yield f"# {line.rstrip()}"
+
+
+def _width(text: str) -> int:
+    return sum(1 if char.isascii() else 2 for char in text)
+
+
+def _head(known: Preset, lang: Language) -> Iterator[str]:
+    name = name_of(known.name)
+    yield f"# {say(f'platforms.title_{name}', lang)}"
+    yield "#"
+    yield from _told(say("platforms.init_key", lang, where=say(f"platforms.key_{name}", lang)), lang)
+    yield f"#     export RAGSTONE_COLLECT_API_KEY={known.key_example or '…'}"
+    yield from _told(say("platforms.init_try", lang), lang)
+    yield "#     ragstone collect gold.jsonl --try 3"
+    yield from _told(say("platforms.init_collect", lang), lang)
+    yield "#     ragstone collect gold.jsonl --to samples.jsonl"
+    yield "#     ragstone evaluate samples.jsonl --out runs/first"
+    yield "#"
+    yield from _told(say("platforms.init_lines", lang), lang)
+
+
+def _collect(known: Preset, lang: Language) -> Iterator[str]:
+    name = name_of(known.name)
+    yield "[collect]"
+    yield f"platform = {toml(known.name)}"
+    yield from _told(say("platforms.init_url", lang), lang)
+    yield f"url = {toml(known.example_url)}"
+    if needs_app(known):
+        yield from _told(f"app: {app_of(known.name, lang)}", lang)
+        yield 'app = ""'
+    yield f"#api_key_env = {toml(key_variable(known.name))}"
+    yield ""
+    yield from _told(say(f"platforms.chunks_{name}", lang), lang)
+    yield from _told(say(f"platforms.note_{name}", lang), lang)
+    yield ""
+    yield from _told(say("platforms.init_sent", lang), lang)
+    yield from _sent(known)
+    yield '#headers = { X-Tenant = "$env.MY_TENANT" }'
+    yield ""
+    yield from _told(say("platforms.init_read", lang), lang)
+    yield from (f"#{field} = {toml(known.fields[field])}" for field in _READ if field in known.fields)
+    yield ""
+    yield from _told(say("platforms.init_pace", lang), lang)
+    yield from ("#timeout = 120.0", "#retries = 5", "#concurrency = 4", "#repeat = 1")
+
+
+def _sent(known: Preset) -> Iterator[str]:
+    if known.streaming is not None:
+        yield f"#stream = {toml(known.streaming['stream'])}"
+    elif known.streams:
+        yield '#stream = "none"'
+    yield f"#path = {toml(known.fields['path'])}"
+    yield from (f"#path = {toml(path)}" for path in known.other_paths)
+    body = {**dict.fromkeys(known.needs, ""), **known.fields["body"]}
+    yield f"{'' if known.needs else '#'}body = {toml(body)}"
+    yield from (f"#{step} = {toml(known.fields[step])}" for step in ("before", "then") if step in known.fields)
+
+
+def _judge(lang: Language) -> Iterator[str]:
+    yield "[judge]"
+    yield from _told(say("platforms.init_judge", lang), lang)
+    yield from ('#model = "deepseek-chat"', '#base_url = "https://api.deepseek.com/v1"', '#api_key_env = "DEEPSEEK_API_KEY"')
+    yield ""
+    yield "[embeddings]"
+    yield from _told(say("platforms.init_embeddings", lang), lang)
+    yield from ('#model = "bge-m3"', '#base_url = "http://localhost:8000/v1"')
+    yield ""
+    yield "[metrics]"
+    yield from _told(say("platforms.init_metrics", lang), lang)
+    yield '#preset = "full"'
