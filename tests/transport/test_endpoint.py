@@ -1,7 +1,7 @@
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.transport.endpoint import EMBEDDINGS, JUDGE, Endpoint, Key
+from ragstone.transport.endpoint import COLLECT, EMBEDDINGS, JUDGE, Endpoint, Key
 
 KEY = "sk-9Qx7LmZr2TbWk4Vd"
 
@@ -167,3 +167,15 @@ def test_a_text_says_which_key_was_used(lang: str, key: str | None, said: str) -
 def test_an_endpoint_shows_neither_key_nor_query() -> None:
     made = Endpoint("https://host/v1?key=hidden", "m", Key(KEY, EMBEDDINGS.key), EMBEDDINGS, "en")
     assert repr(made) == "Endpoint('https://host/v1', 'm')"
+
+
+def test_a_whole_address_keeps_its_operation_and_other_secrets_are_masked_too() -> None:
+    other = Key("gate-0123456789", "GATE")
+    made = Endpoint("https://host/v1/chat/completions", "m", Key(KEY, COLLECT.key), COLLECT, "en", secrets=[other], whole=True)
+    assert made.url == "https://host/v1/chat/completions"
+    assert made.scrub(f"no: {KEY} and gate-0123456789") == "no: sk-…Vd and gat…89"
+
+
+@pytest.mark.parametrize(("scheme", "sent"), [("Bearer", f"Bearer {KEY}"), ("", KEY), ("Basic", f"Basic {KEY}")])
+def test_a_key_is_sent_under_a_scheme(scheme: str, sent: str) -> None:
+    assert Key(KEY, "K").header(scheme) == {"Authorization": sent}

@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 from support.asking import KEY, judge, question
+from support.rag_server import RagServer, fail
 from support.server import Answer, Server, refuse, say
 
 import ragstone.transport.wire as module
 from ragstone.errors import EndpointError
+from ragstone.transport.answer import Answer as HttpAnswer
+from ragstone.transport.endpoint import COLLECT, Endpoint, Key
+from ragstone.transport.retry import Backoff
+from ragstone.transport.wire import DONE, Spared, Step, Tally, Wire
 
 
 @asynccontextmanager
@@ -153,3 +158,71 @@ async def test_a_reply_without_end_is_not_read_to_its_end(packed: bool, monkeypa
         await asked.close()
     assert (reply.error, reply.attempts) == ("bad_reply", 1)
     assert "more than 0 MB" in str(reply.message)
+
+
+# ------------------------------------------------------------------ requests that are no judge's
+class Plain:
+    """A request with a method and headers of its own."""
+
+    spared: Spared = None
+
+    def __init__(self, method: str, headers: dict[str, str] | None, body: bytes) -> None:
+        self.method, self.headers, self._body = method, headers, body
+        self.tally = Tally()
+
+    def body(self) -> bytes:
+        return self._body
+
+
+class Taken:
+    """A reader of answers that takes everything."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, Any, str]] = []
+
+    def sort(self, answer: HttpAnswer, data: Any, exchange: Any, url: str) -> tuple[Step, bool]:
+        self.answers.append((answer.status, data, url))
+        return DONE, True
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "body"),
+    [
+        ("GET", None, b""),
+        ("GET", {"X-One": "1"}, b""),
+        ("POST", {"Content-Type": "application/json"}, b'{"q":1}'),
+        ("PUT", None, b"x"),
+        ("DELETE", None, b""),
+    ],
+)
+async def test_any_request_can_be_sent_and_read_by_another_reader(method: str, headers: dict[str, str] | None, body: bytes) -> None:
+    reader = Taken()
+    async with RagServer(fail(418, {"tea": True})) as server:
+        endpoint = Endpoint(server.url, "", Key(KEY, "K"), COLLECT, "en", whole=True)
+        made = Wire(
+            endpoint,
+            timeout=5.0,
+            retries=0,
+            concurrency=1,
+            backoff=Backoff(),
+            sleep=asyncio.sleep,
+            headers={"Accept": "*/*", "X-Two": "2"},
+            meaning=lambda *_: reader,
+        )
+        step = await made.ask("some/where?x=1", Plain(method, headers, body))
+        await made.close()
+    (asked,) = server.seen
+    assert (asked.method, asked.path_qs, asked.raw) == (method, "/some/where?x=1", body)
+    assert (asked.headers["X-Two"], asked.headers["Accept"], asked.headers.get("X-One")) == ("2", "*/*", (headers or {}).get("X-One"))
+    assert "Authorization" not in asked.headers
+    assert step is DONE
+    assert reader.answers == [(418, {"tea": True}, f"{server.url}/some/where?x=1")]
+
+
+async def test_a_judge_still_posts_json_with_its_key() -> None:
+    async with Server() as server:
+        made = judge(server.url)
+        await made.complete(question())
+        await made.close()
+    sent = server.seen[0].headers
+    assert (sent["Content-Type"], sent["Accept"], sent["Authorization"]) == ("application/json", "application/json", f"Bearer {KEY}")

@@ -16,6 +16,7 @@ from ragstone.types import Language
 
 _SECRET_HEADER = re.compile(r"key|token|secret|auth|cookie|session|signature|password", re.IGNORECASE)
 """Names of headers whose literal values are secrets."""
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Address(Endpoint):
@@ -58,9 +59,9 @@ class Address(Endpoint):
         """Return a JSON value in which no text holds a secret."""
         match value:
             case str():
-                return self.clean(value, echoes=echoes)
+                return self.clean(_whole(value), echoes=echoes)
             case dict():
-                return {self.clean(str(name)): self.cleaned(inner, echoes=echoes) for name, inner in value.items()}
+                return {self.clean(_whole(str(name)), echoes=echoes): self.cleaned(inner, echoes=echoes) for name, inner in value.items()}
             case list():
                 return [self.cleaned(inner, echoes=echoes) for inner in value]
             case _:
@@ -73,6 +74,11 @@ class Address(Endpoint):
         known = {"url": self.url, "app": app, "key": key, "key_setting": self.key.name}
         settings = {"url_setting": self.role.url, "app_setting": self.role.model, "body_setting": self.role.body}
         return self._unlocked(say(f"asking.{name}", self.lang, **{**known, **settings, **values}))
+
+
+def _whole(text: str) -> str:
+    """The text with U+FFFD for halves of characters, which no file can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode() if _HALF.search(text) else text
 
 
 def _steps(path: str) -> list[str]:

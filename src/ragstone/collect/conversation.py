@@ -103,7 +103,6 @@ class Conversation:
         try:
             await self._send(spec, request, values)
         finally:
-            self._attempts = request.tally.attempts
             self._latency = request.tally.latency_s if request.tally.attempts else None
         self._received.append(_received(request))
         self.question = request.parsed
@@ -174,7 +173,11 @@ class Conversation:
     async def _send(self, step: Spec | Step, request: Request, values: Values) -> None:
         """Send a request to its end. Raises Failed, StoppedError."""
         self.stopped = request
-        done = await self._line.wire.ask(filled_path(step.path, values), request)
+        try:
+            done = await self._line.wire.ask(filled_path(step.path, values), request)
+        finally:
+            if request.step != "then":
+                self._attempts = request.tally.attempts
         self.stopped = None
         if done.then != "done":
             if request.received is not None and request.chunk is None:
@@ -197,9 +200,10 @@ class Conversation:
     def _parse(self, request: Request, received: Received) -> None:
         """Bring a response into the mapping's shape; a secret that a stream has told in pieces is taken out of what is kept."""
         request.parsed = mapping.parsed(self._line.spec, received)
-        if isinstance(received.body, str) and not isinstance(request.parsed, str):
+        if isinstance(received.body, str) and isinstance(request.parsed, dict):
             clean = self._line.address.cleaned(request.parsed)
             if clean != request.parsed:
+                clean.pop("events", None)  # each of them holds a piece, none the whole
                 request.received = replace(received, body=clean)
                 request.parsed = mapping.parsed(self._line.spec, request.received)
 

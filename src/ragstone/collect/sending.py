@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ragstone.collect.base import Received, Trouble
 from ragstone.collect.meaning import Meaning, Meant
 from ragstone.errors import AuthError, EndpointError, StoppedError
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from ragstone.collect.refusals import Refusals
     from ragstone.transport.stops import Stops
 
+LONGEST_PAGE = 20_000
+"""Characters that are kept of a page or text that came as an error."""
+_TEXT: Any = object()
 Examine = Callable[["Request", Received], Trouble | None]
 """Looks at a whole response: what is wrong with it, None if it is good. May put a cleaner body in its place."""
 
@@ -81,11 +86,20 @@ class Sorting:
 
     def _taken(self, answer: Answer, data: Any, exchange: Request, url: str) -> Received:
         errs = answer.status >= 300
-        if data is not None or answer.raw.strip() == b"null":
-            body = self._address.cleaned(data, echoes=errs)
-        else:
+        body = self._value(data, errs) if data is not None or answer.raw.strip() == b"null" else _TEXT
+        if body is _TEXT:
             body = self._address.clean(text_of(answer), echoes=errs)
+            body = body[:LONGEST_PAGE] if errs else body
         return Received(exchange.step, body, answer.status, exchange.method, self._address.shown(url), exchange.chunk)
+
+    def _value(self, data: Any, errs: bool) -> Any:
+        """The JSON value without secrets; a marker for one that no file can hold (nested too deep, numbers too large)."""
+        try:
+            value = self._address.cleaned(data, echoes=errs)
+            orjson.dumps(value)
+        except (TypeError, ValueError, RecursionError):
+            return _TEXT
+        return value
 
     def stop(self, trouble: Trouble, received: Received | None, rows: int | None = None) -> StoppedError:
         """Stop the wire for what every further row would meet. `rows` = how many rows in a row met it."""
