@@ -125,6 +125,22 @@ async def test_a_repeated_question_begins_a_new_conversation() -> None:
     assert len({asked.body["chat"] for asked in server.seen}) == 2
 
 
+async def test_the_first_question_goes_alone_and_the_others_side_by_side() -> None:
+    async with RagServer(tell(GOOD, held="go")) as server:
+        made = application(server.url, concurrency=4)
+        asking = [asyncio.ensure_future(made.ask(row(number))) for number in range(9)]
+        await server.arrived(1)
+        alone = server.most_at_once
+        server.script = tell(GOOD, held="all")
+        server.release("go")
+        await server.arrived(5)
+        server.release("all")
+        kept = await asyncio.gather(*asking)
+        await made.close()
+    assert (alone, server.most_at_once, len(server.seen)) == (1, 4, 9)
+    assert [k.id for k in kept] == [f"q{number}" for number in range(9)]
+
+
 # ------------------------------------------------------------------ secrets
 def echo_plain(asked: Asked) -> Any:
     return {

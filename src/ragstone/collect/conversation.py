@@ -64,6 +64,8 @@ class Conversation:
         self._attempts = 0
         self.question: Any = None
         """The parsed response to the question, None until there is a whole one."""
+        self.look: mapping.Look | None = None
+        """What the responses hold so far."""
         self.stopped: Request | None = None
         """The request whose answer stopped the asking."""
 
@@ -72,8 +74,8 @@ class Conversation:
         spec = self._line.spec
         try:
             before = None if spec.before is None else await self._before(spec.before)
-            look = await self._ask(spec, before)
-            if look.trouble is None and spec.then:
+            await self._ask(spec, before)
+            if spec.then and self.look is not None and self.look.trouble is None:
                 await self._then(before)
         except Failed as failed:
             return failed.trouble
@@ -83,6 +85,11 @@ class Conversation:
         """Return what has come of the row."""
         return Kept(self._row.id, tuple(self._received), self._latency, self._attempts, trouble, stop)
 
+    @property
+    def last(self) -> Received | None:
+        """The last response that is kept."""
+        return self._received[-1] if self._received else None
+
     # ------------------------------------------------------------------ the steps
     async def _before(self, step: Step) -> Any:
         request = self._request("before", step, self._values(), self._whole(step))
@@ -90,13 +97,11 @@ class Conversation:
         self._received.append(_received(request))
         return request.parsed
 
-    async def _ask(self, spec: Spec, before: Any) -> mapping.Look:
-        looks: list[mapping.Look] = []
-
+    async def _ask(self, spec: Spec, before: Any) -> None:
         def examine(request: Request, received: Received) -> Trouble | None:
             self._parse(request, received)
-            looks.append(mapping.look(spec, request.parsed, (), self._line.lang))
-            return looks[-1].trouble
+            self.look = mapping.look(spec, request.parsed, (), self._line.lang)
+            return self.look.trouble
 
         values = self._values(before=before)
         request = self._request("ask", spec, values, examine)
@@ -106,7 +111,6 @@ class Conversation:
             self._latency = request.tally.latency_s if request.tally.attempts else None
         self._received.append(_received(request))
         self.question = request.parsed
-        return looks[-1]
 
     async def _then(self, before: Any) -> None:
         spec, later = self._line.spec, list[Any]()
@@ -117,7 +121,8 @@ class Conversation:
                 if step.answer:
                     self._latency = asyncio.get_running_loop().time() - began
         steps = [step for step in spec.then if step.per == "chunk"]
-        lacking = mapping.look(spec, self.question, later, self._line.lang).lacking if steps else ()
+        self.look = mapping.look(spec, self.question, later, self._line.lang)
+        lacking = self.look.lacking if steps else ()
         pieces = await asyncio.gather(*(self._after_chunk(step, at, chunk, before) for at, chunk in lacking for step in steps))
         self._received += [piece for piece in pieces if isinstance(piece, Received)]
         if failed := next((piece for piece in pieces if isinstance(piece, Trouble)), None):

@@ -148,20 +148,19 @@ class HttpApplication:
 
     # ------------------------------------------------------------------ what ends the asking
     def _counted(self, talk: Conversation, trouble: Trouble | None) -> RagstoneError | None:
-        """Count refusals in a row, also those that are found only by reading; returns what to stop with."""
-        kept = talk.kept(trouble)
-        trouble = trouble or self.read(kept).trouble
+        """Count refusals in a row, also those that stand in whole responses; returns what to stop with."""
+        trouble = trouble or (talk.look.trouble if talk.look else None)
         if trouble is None or trouble.word in ("no_answer", "empty_answer"):
             self._refusals.good()
             return None
         rows = self._refusals.met(trouble.word)
-        return None if rows is None else self._sorting.stop(trouble, kept.received[-1] if kept.received else None, rows)
+        return None if rows is None else self._sorting.stop(trouble, talk.last, rows)
 
     def _misfit(self, talk: Conversation, trouble: Trouble | None) -> ConfigError | None:
         """Return an error if the mapping has found nothing in the first responses, which are good otherwise."""
         if self._bodies is None or talk.question is None or (trouble and trouble.word in TOLD):
             return None
-        if not self._good_otherwise(talk.question):
+        if not self._good_otherwise(talk):
             return None
         self._bodies.append(talk.question)
         told = paths.misfit(self._spec, self._bodies, self._address.lang)
@@ -171,9 +170,9 @@ class HttpApplication:
             return ConfigError(self._address.clean(told))
         return None
 
-    def _good_otherwise(self, body: Any) -> bool:
+    def _good_otherwise(self, talk: Conversation) -> bool:
         """True if a response tells no trouble but, at most, that nothing stands where the answer should."""
-        trouble = mapping.look(self._spec, body, (), self._address.lang).trouble
+        body, trouble = talk.question, talk.look.trouble if talk.look else None
         if trouble is None or trouble.word == "no_answer":
             return True
         # without an answer any `message` is taken for the trouble, also one that says that all is well
