@@ -53,7 +53,8 @@ def _text(content: Any) -> str | None:
 
 def _keep(message: dict[str, Any], delta: dict[str, Any]) -> None:
     for key, value in delta.items():
-        if key in ("content", "final_content") or value is None or value in ("", [], {}):
-            continue
         held = message.get(key)
-        message[key] = held + value if key in _JOINED and isinstance(held, str) and isinstance(value, str) else value
+        if key in ("content", "final_content") or value is None or (held and value in ("", [], {})):
+            continue
+        joined = key in _JOINED and isinstance(held, str) and isinstance(value, str)
+        message[key] = held + value if joined else value

@@ -54,9 +54,16 @@ def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> 
         reason = next((why for body in bodies if (why := found(path, body)[1])), None)
         place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang)
     else:
-        at, value, field = max(reached, key=lambda place: (place[0].count(".") + bool(place[0]), isinstance(place[1], dict)))
+        at, value, field = max(reached, key=_telling)
         place = _place(at, value, field, lang)
     return say("mapping.misfit", lang, setting=setting, path=path, place=place)
+
+
+def _telling(missed: Missed) -> tuple[int, bool, bool]:
+    """The deeper the place the more it tells, and a key that is nearly right tells most there."""
+    at, value, field = missed
+    known = isinstance(value, dict)
+    return at.count(".") + bool(at), known, known and nearest(field, [str(key).lower() for key in value]) is not None
 
 
 Missed = tuple[str, Any, str]
@@ -73,6 +80,9 @@ def _walk(node: Mapping[str, Any], value: Any, at: str) -> Iterator[Missed]:
     if kind == "field":
         if not isinstance(value, dict) or value.get(node["value"]) is None:
             yield at, value, node["value"]
+    elif kind == "index":
+        if not isinstance(value, list) or not -len(value) <= node["value"] < len(value):
+            yield at, value, f"[{node['value']}]"
     elif kind in ("subexpression", "index_expression", "pipe"):
         yield from _chain(children, value, at)
     elif kind in ("projection", "value_projection", "filter_projection"):
@@ -126,7 +136,8 @@ def _further(at: str, node: Mapping[str, Any]) -> str:
 def _place(at: str, value: Any, field: str | None, lang: Language) -> str:
     where = say("mapping.misfit_at", lang, at=at) if at else say("mapping.misfit_top", lang)
     if isinstance(value, list):
-        return say("mapping.misfit_list", lang, where=where, count=len(value))
+        short = field is not None and field.startswith("[")
+        return say("mapping.misfit_short" if short else "mapping.misfit_list", lang, where=where, count=len(value))
     if not isinstance(value, dict):
         return say("mapping.misfit_value", lang, where=where, value=shown(str(value), 80))
     names = [shown(str(key), 40) for key in value]

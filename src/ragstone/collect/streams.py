@@ -113,7 +113,8 @@ def _trouble(events: tuple[Event, ...], outer: list[Event], spec: Spec, lang: La
 def _errors(events: list[Event], spec: Spec, lang: Language) -> Iterator[str]:
     for event in events:
         if _FAILED.match(event.kind):
-            yield message_in(event.data) or say("mapping.error_untold", lang)
+            inner = event.data.get("response") if isinstance(event.data, dict) else None
+            yield message_in(event.data) or message_in(inner) or say("mapping.error_untold", lang)
         elif isinstance(event.data, dict):
             if told := told_error(spec.error, event.data, lang):
                 yield told

@@ -1,0 +1,165 @@
+"""Expressions: what is no JMESPath is told with its place, and one that finds nothing with the keys that are there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.collect.paths import check, found, misfit, search
+from ragstone.collect.spec import Spec, Step
+from ragstone.errors import ConfigError
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "data", "text"]) | st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+BODY = {
+    "code": 0,
+    "data": {"answer": "五天", "chunks": [{"id": "c1", "content": "年假五天"}, {"id": "c2", "content": "病假"}], "total": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("data.[answer", "the JMESPath expression ends too early"),
+        ("data..answer", "the mistake is at character 6: .answer"),
+        ("data.answer]", "the mistake is at character 12: ]"),
+        ("data.#x", "the mistake is at character 6: #x"),
+        ("", "is empty"),
+        ("concat(a, b)", "JMESPath has no function concat"),
+        ("jion('', a)", "no function jion; did you mean join?"),
+        ("data.items[*].join(a)", "the function join takes 2 arguments, not 1"),
+        ("a[" * 400, "JMESPath"),
+    ],
+)
+def test_a_wrong_expression_is_told_with_its_setting_and_place(path, told):
+    with pytest.raises(ConfigError) as caught:
+        check(Spec(contexts=path), "en")
+    assert told in str(caught.value)
+    assert "[collect] contexts" in str(caught.value)
+
+
+def test_all_wrong_expressions_are_told_at_once():
+    spec = Spec(
+        answer="a[",
+        error="b..c",
+        strip=("(",),
+        fail_if=("ok", "*"),
+        before=Step(path="", until="x("),
+        then=(Step(path="", per="chunk", text="]"), Step(path="", contexts="len(a)")),
+    )
+    with pytest.raises(ConfigError) as caught:
+        check(spec, "zh")
+    lines = str(caught.value).splitlines()
+    settings = ["answer", "error", "before.until", "then[0].text", "then[1].contexts", "strip", "fail_if"]
+    assert [line.removeprefix("[collect] ").split(" ")[0] for line in lines] == settings
+    assert "第 1 个字符处有误" in lines[3]
+
+
+def test_good_expressions_pass():
+    check(Spec(answer="join('', a[].b) || to_string(@)", contexts="merge(a, b, c)", strip=(r"\[\d\]",), error="code != `0` && m"), "en")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("join('', a)", {}), ("length(@)", 5), ("sort_by(a, &b)", {"a": [{"b": 1}, {"b": "x"}]}), ("max(a)", {"a": [1, "x"]})],
+)
+def test_what_cannot_be_computed_is_nothing_with_a_reason(path, body):
+    value, reason = found(path, body)
+    assert value is None
+    assert reason
+    assert search(path, body) is None
+
+
+PATHS = ("data.a[].b", "join('', a)", "a[?b>`1`].text | [0]", "*.a", "sum(b)", "data.*", "to_string(@)", "a == b", "keys(a)", "reverse(text)")
+
+
+@given(JSON, st.sampled_from(PATHS))
+def test_no_response_makes_an_expression_fail(body, path):
+    search(path, body)
+    told = misfit(Spec(answer=path, contexts=path, context_text=path, own=("contexts", "context_text")), [body], "en")
+    assert told is None or "finds nothing" in told
+
+
+# ------------------------------------------------------------------ why nothing is found
+def why(lang="en", bodies=(BODY,), own=("answer", "contexts", "context_text"), **mapping) -> str | None:
+    return misfit(Spec(own=own, **mapping), bodies, lang)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("data.anwser", "at data there are: answer, chunks, total; did you mean answer?"),
+        ("date.answer", "at the top there are: code, data; did you mean data?"),
+        ("answer", "at the top there are: code, data"),
+        ("data.chunks.content", "at data.chunks there is a list of 2; write [] or [0] after it"),
+        ("data.chunks[0].contents", "at data.chunks[0] there are: id, content; did you mean content?"),
+        ("data.answer.text", "at data.answer there is no object but: 五天"),
+        ("Data.answer", "did you mean data?"),
+        ("data.xyzzy || data.answr", "did you mean answer?"),
+        ("join('', data.chunk[].content)", "at data there are: answer, chunks, total; did you mean chunks?"),
+        ("data.chunks[9].content", "at data.chunks there is a list of 2 only"),
+        ("data.chunks[?id=='c9'] | [0].content", "finds nothing"),
+    ],
+)
+def test_an_answer_that_is_nowhere(path, told):
+    text = why(answer=path)
+    assert text.startswith(f"[collect] answer = {path} finds nothing in any response; ")
+    assert told in text
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("data.chunk", "at data there are: answer, chunks, total; did you mean chunks?"),
+        ("data.chunk[].{text: content}", "did you mean chunks?"),
+        ("data.chunk[?id=='c1'].content", "did you mean chunks?"),
+        ("data.answer[]", "finds nothing"),
+    ],
+)
+def test_contexts_that_are_nowhere(path, told):
+    text = why(answer="data.answer", contexts=path)
+    assert text.startswith(f"[collect] contexts = {path}")
+    assert told in text
+    assert why(answer="data.answer", contexts=path, own=()) is None
+
+
+def test_texts_that_no_chunk_has():
+    text = why(answer="data.answer", contexts="data.chunks", context_text="txt.content")
+    assert text == "[collect] context_text = txt.content finds nothing in any response; at the top there are: id, content"
+    assert "是否指 content" in why("zh", answer="data.answer", contexts="data.chunks", context_text="contnt")
+    assert why(answer="data.answer", contexts="data.chunks", context_text="content") is None
+    nothing_retrieved = {"data": {"answer": "x", "chunks": []}}
+    assert why(bodies=(nothing_retrieved,), answer="data.answer", contexts="data.chunks", context_text="contnt") is None
+
+
+def test_a_null_in_the_place_is_told_as_one():
+    text = why(bodies=({"data": {"answer": None, "id": 1}},) * 3, answer="data.answer")
+    assert text.endswith("at data answer is null (there are: answer, id)")
+
+
+def test_an_expression_that_cannot_be_computed_gives_its_reason():
+    text = why(bodies=({"n": 5},), answer="join('', n)")
+    assert "cannot be computed" in text
+    assert "join" in text
+
+
+def test_one_response_with_an_answer_is_enough():
+    assert why(bodies=({"error": "x"}, BODY), answer="data.answer") is None
+    assert why(bodies=(), answer="data.answer") is None
+
+
+def test_an_answer_of_a_later_step_is_not_looked_for_in_the_first_response():
+    assert why(answer="nowhere", then=(Step(path="", answer="data.content"),)) is None
+
+
+def test_in_chinese():
+    text = why("zh", answer="data.anwser")
+    assert text == "[collect] answer = data.anwser 在所有响应中都取不到内容；data 处有：answer, chunks, total；是否指 answer？"
+
+
+def test_many_keys_are_cut():
+    text = why(bodies=({f"key_{n}": n for n in range(200)},), answer="data")
+    assert text.count("key_") == 15
+    assert "…" in text
