@@ -15,6 +15,8 @@ def stripped(answer):
     [
         ("年假为10天[1]。", "年假为10天。", [1]),
         ("Leave is 12 days [1].", "Leave is 12 days.", [1]),
+        ("Leave is 12 days.[1]", "Leave is 12 days.", [1]),
+        ("Use plan B.[2] It is Q3.[3]", "Use plan B. It is Q3.", [2, 3]),
         ("Leave[1] is 12 days.", "Leave is 12 days.", [1]),
         ("甲[1,2]乙[1, 3]", "甲乙", [1, 2, 1, 3]),
         ("a claim [1][2], more", "a claim, more", [1, 2]),

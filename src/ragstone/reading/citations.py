@@ -82,7 +82,7 @@ def _defines(answer: str, match: re.Match[str]) -> bool:
 
 def _indexes(answer: str, match: re.Match[str]) -> bool:
     name = _NAME_BEFORE.search(answer[max(0, match.start() - 80) : match.start()])
-    if name is None or "^" in match[0]:
+    if name is None or "^" in match[0] or name[0].endswith("."):
         return False
     if name[0] in ("]", ")"):
         return bool(_CODE_AFTER.match(answer, match.end()))
