@@ -94,6 +94,19 @@ def test_repeats_are_rows_of_their_own_that_name_their_question(tmp_path: Path) 
     assert found.rows == 4
 
 
+def test_an_answer_collected_once_is_the_first_of_several(tmp_path: Path) -> None:
+    to, application = tmp_path / "s.jsonl", FakeApplication()
+    collect(gold("a"), application, to)
+    assert collect(gold("a"), application, to, repeat=3).asked == 2
+    assert application.order == ["a", "a#1", "a#2"]
+    assert [(row["id"], row["answer"]) for row in lines(to)] == [("a#0", "a/0"), ("a#1", "a#1/0"), ("a#2", "a#2/0")]
+    assert collect(gold("a"), application, to).asked == 0
+    assert ids(to) == ["a"]
+    first = tmp_path / "t.jsonl"
+    collect(gold("b"), application, first, repeat=2)
+    assert collect(gold("b"), application, first).kept == 1
+
+
 def test_what_a_gold_row_says_of_an_application_gives_way(tmp_path: Path) -> None:
     source = scan([{"id": "a", "question": "A?", "answer": "old", "contexts": ["old"], "error": "old"}, {"id": "b", "question": "B?"}])
     collect(source, failing("b"), tmp_path / "s.jsonl")
@@ -329,7 +342,7 @@ def test_what_would_fail_every_row_stops_the_call_and_is_kept(tmp_path: Path) ->
     assert [row["error"] for row in lines(to)] == [None, None, "login_page: sign in", "login_page: sign in"]
     assert "4 of 6 rows are in" in notices[0]
     found = collect(gold(*"abcdef"), application, to, settings(concurrency=1))
-    assert application.order == [*"abcd", *"cdef"], "those the call stopped over say nothing of the row"
+    assert application.order == [*"abcd", *"efcd"], "those the call stopped over say nothing of the row"
     assert found.ok == 6
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from ragstone import progress
-from ragstone.progress import Counts, Meter, Progress
+from ragstone.progress import Counts, Meter, Progress, RowMeter, RowProgress
 from ragstone.types import Score
 
 OK = Score(sample_id="s", metric="m", value=1.0, status="ok")
@@ -62,3 +62,21 @@ async def test_a_host_that_owes_its_first_reply_is_named_after_a_while(monkeypat
     answered.append(1)
     telling.tell()
     assert seen[-1].awaited == ""
+
+
+async def test_an_application_that_owes_its_first_row_is_named_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BEAT", 0.01)
+    seen = list[RowProgress]()
+    telling = RowMeter(4, seen.append, "rag.example")
+    telling.tell()
+    assert (seen.pop().awaited, telling.done) == ("", 0)
+    beating = asyncio.ensure_future(telling.beat())
+    while not seen:
+        await asyncio.sleep(0.005)
+    telling.over.set()
+    await beating
+    assert (seen[-1].awaited, seen[-1].left_s) == ("rag.example", None)
+    telling.tick(failed=True, requests=3)
+    assert seen[-1].left_s == pytest.approx(3 * seen[-1].elapsed_s)
+    telling.take_back(1)
+    assert (seen[-1].done, seen[-1].failed, seen[-1].requests, seen[-1].awaited) == (0, 0, 3, "rag.example")

@@ -190,7 +190,7 @@ class _Collection:
     def _known(self) -> Iterator[tuple[int, dict[str, Any]]]:
         changed = 0
         for place, row in enumerate(self.rows):
-            held = self.journal.find(row.id)
+            held = self.journal.answer_to(row)
             if held is None or not held.asks(row):
                 changed += held is not None
                 self.due[place] = _DUE

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from ragstone.cli.progress import clock, reporter, sentence, short
-from ragstone.progress import Progress
+from ragstone.progress import Progress, RowProgress
 
 
 def at(done: int, elapsed_s: float, total: int = 10, failed: int = 0, left_s: float | None = None, awaited: str = "") -> Progress:
@@ -33,6 +33,16 @@ class Terminal(io.StringIO):
             at(10, 75.0),
             "10/10 cells · 70 requests · 12.3k tokens · 0 failed · took 1:15",
             "10/10 项 · 请求 70 · token 12.3k · 失败 0 · 用时 1:15",
+        ),
+        (
+            RowProgress(3, 10, 4, 1, 6.0, 14.0),
+            "3/10 rows · 4 requests · 1 failed · 0:14 left",
+            "3/10 行 · 请求 4 · 失败 1 · 剩余 0:14",
+        ),
+        (
+            RowProgress(0, 10, 0, 0, 6.0, awaited="rag.example"),
+            "0/10 rows · 0 requests · 0 failed · waiting for the first reply from rag.example",
+            "0/10 行 · 请求 0 · 失败 0 · 正在等待 rag.example 的首次答复",
         ),
     ],
 )

@@ -38,7 +38,7 @@ def continued(
 
 
 def _any_good(journal: Journal, application: Application, rows: Iterable[Row]) -> bool:
-    held = (journal.find(row.id) for row in rows)
+    held = (journal.answer_to(row) for row in rows)
     return any(one is not None and _is_good(application, one.kept) for one in held)
 
 

@@ -116,6 +116,12 @@ class Journal:
         line = self._appender.row_at(self._offsets[number])
         return Held(_kept_of(line), line.get("question"), line.get("history"), bool(self._again[number]))
 
+    def answer_to(self, row: Row) -> Held | None:
+        """Return what is held of a row; the answer that was collected once is the first of several, and the other way round."""
+        other = {None: f"{row.gold.id}#0", 0: row.gold.id}.get(row.repeat)
+        held = self.find(row.id)
+        return held if held is not None or other is None else self.find(other)
+
     def begin(self, head: Mapping[str, Any]) -> None:
         """Write a head. Where it asks otherwise than the head before it, the lines above it count no more."""
         self._take(*self._write(dict(head)))
