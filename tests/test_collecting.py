@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from support.answering import FakeApplication, body, gold, lines, settings
+from support.rag_server import Asked, RagServer, Reply, tell
 
 from ragstone.api import run_sync
 from ragstone.collect.base import Kept, Received, Trouble
+from ragstone.collect.http import HttpApplication
 from ragstone.collect.journal import WriterLock, raw_of
+from ragstone.collect.spec import Spec
 from ragstone.collecting import Collected, collect_source
 from ragstone.config import Config
 from ragstone.errors import AuthError, ConfigError, DataError, Interrupted, RunFolderError, StoppedError
@@ -230,6 +233,14 @@ def test_asking_otherwise_is_refused_and_names_the_difference(tmp_path: Path) ->
     assert str(aside) in notices[0]
 
 
+def test_an_application_that_cannot_read_what_is_held_does_not_take_its_place(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a"), FakeApplication(), to)
+    other = FakeApplication(asked={"platform": "call"}, mapping={"answer": "other", "contexts": "chunks"})
+    with pytest.raises(ConfigError, match="platform"):
+        collect(gold("a"), other, to)
+
+
 def test_where_nothing_good_is_held_other_things_may_be_asked(tmp_path: Path) -> None:
     to = tmp_path / "s.jsonl"
     collect(gold("a", "b"), failing("a", "b"), to)
@@ -428,3 +439,19 @@ def test_progress_counts_what_this_call_asks(tmp_path: Path) -> None:
     assert [(p.done, p.total) for p in told] == [(1, 2), (2, 2)]
     assert told[-1].failed == 1
     assert told[-1].left_s == 0
+
+
+# ------------------------------------------------------------------ over HTTP
+async def test_rows_that_failed_do_not_look_like_a_mapping_that_fits_nothing(tmp_path: Path) -> None:
+    names, silent = ["q4", "q5", "q0", "q1", "q2"], ("q0", "q1", "q2")
+
+    def reply(asked: Asked) -> Reply:
+        return tell({"text": None if asked.body["id"] in silent else "yes", "hits": []})
+
+    async with RagServer(reply) as server:
+        spec = Spec(url=server.url, path="/ask", body={"id": "$id"}, answer="text", contexts="hits", context_text="body", concurrency=1)
+        for retry, asked in ((False, 5), (True, 3)):
+            application = HttpApplication(spec, None, environ={})
+            config = settings(retry_failed=retry, concurrency=1)
+            found = await collect_source(gold(*names), application, to=tmp_path / "s.jsonl", config=config)
+            assert (found.asked, found.ok, found.reasons["no_answer"].count) == (asked, 2, 3)

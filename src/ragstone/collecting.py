@@ -13,18 +13,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone.collect.base import Application, Kept, Row
+from ragstone.collect.gold_rows import GoldRows
 from ragstone.collect.heads import continued
 from ragstone.collect.journal import Journal, WriterLock, raw_of
-from ragstone.collect.rows import COLUMNS, row_of
+from ragstone.collect.rows import row_of
 from ragstone.collect.samples_file import Failures, SamplesFile, besides
 from ragstone.collect.target import check_target, make_ready
 from ragstone.config import Config
-from ragstone.errors import DataError, Problem, RagstoneError, StoppedError
+from ragstone.errors import RagstoneError, StoppedError
 from ragstone.progress import RowMeter, RowProgress
 from ragstone.samples import SampleSource
 from ragstone.text import say, screen_language
 from ragstone.together import together
-from ragstone.types import Sample
 
 ALWAYS_AGAIN = frozenset({"key", "app", "quota"})
 """Words of failed rows that every later call asks again: the row had no part in it."""
@@ -82,40 +82,6 @@ class Collected:
         reasons = {word: failures.to_dict() for word, failures in self.reasons.items()}
         files = {"samples": str(self.samples), "raw": str(self.raw)}
         return {**files, **counts, "wall_s": round(self.wall_s, 3), "reasons": reasons, "notices": list(self.notices)}
-
-
-@dataclass(frozen=True, slots=True)
-class GoldRows:
-    """The rows a gold set asks for, in its order; read anew each time they are gone through."""
-
-    source: SampleSource
-    repeat: int
-
-    def __len__(self) -> int:
-        return self.source.count * self.repeat
-
-    def __iter__(self) -> Iterator[Row]:
-        for gold in self.source:
-            bare = _bare(gold)
-            for number in range(self.repeat):
-                yield Row(bare, number if self.repeat > 1 else None)
-
-    def ids(self) -> Iterator[str]:
-        """Yield the ids of the rows."""
-        return (row.id for row in self)
-
-    def check(self) -> None:
-        """Raise DataError naming every row that has no question."""
-        lang = screen_language()
-        problems = [Problem(say("collecting.no_question", lang), n) for n, gold in enumerate(self.source, 1) if not gold.question]
-        if problems:
-            raise DataError(self.source.name, problems)
-
-
-def _bare(gold: Sample) -> Sample:
-    """The gold row without what an application said of it earlier, which gives way."""
-    given = {name: None for name in COLUMNS if getattr(gold, name) is not None}
-    return gold.model_copy(update=given) if given else gold
 
 
 async def collect_source(
@@ -268,7 +234,7 @@ class _Collection:
             self.streak.clear()
         else:
             self.streak.append((word, row.id))
-        self.journal.keep(row, kept, self._stopped_over(kept))
+        self.journal.keep(row, kept, good=word is None, stopped=self._stopped_over(kept))
         self.file.put(place, found)
         if word in PASSING and len(self.lost) <= MOST:
             self.lost.append((place, row))

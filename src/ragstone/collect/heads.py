@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 import ragstone
-from ragstone.collect.base import Application, Row
+from ragstone.collect.base import Application, Kept, Row
 from ragstone.collect.journal import Journal, plain
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
@@ -39,12 +39,13 @@ def continued(
 
 def _any_good(journal: Journal, application: Application, rows: Iterable[Row]) -> bool:
     held = (journal.answer_to(row) for row in rows)
-    return any(one is not None and _is_good(application, one.kept) for one in held)
+    return any(one is not None and (one.good or _reads_well(application, one.kept)) for one in held)
 
 
-def _is_good(application: Application, kept: Any) -> bool:
+def _reads_well(application: Application, kept: Kept) -> bool:
+    """True for an answer that could not be read then but can be now."""
     reading = application.read(kept)
-    return reading.trouble is None and reading.found is not None
+    return kept.trouble is None and reading.trouble is None and reading.found is not None
 
 
 def _differs(samples: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -120,6 +120,11 @@ class HttpApplication:
         steps = 1 + (self._spec.before is not None) + sum(step.per == "answer" for step in self._spec.then)
         self._wire.expect(rows * steps, lambda text: self._tell(text))
 
+    def accepted(self) -> None:
+        """Hear that earlier calls have got good answers: the mapping fits, and it takes more to look like the end."""
+        self._refusals.good()
+        self._bodies = None
+
     async def ask(self, row: Row) -> Kept:
         """Ask one question in a new conversation.
 

@@ -75,6 +75,8 @@ class Held:
     kept: Kept
     question: str | None
     history: Any
+    good: bool
+    """True if it was a usable answer as it was read then."""
     again: bool
     """True if the call stopped over what this row met, so that it says nothing about the row."""
 
@@ -114,7 +116,7 @@ class Journal:
         if number is None or self._offsets[number] == _NOWHERE:
             return None
         line = self._appender.row_at(self._offsets[number])
-        return Held(_kept_of(line), line.get("question"), line.get("history"), bool(self._again[number]))
+        return Held(_kept_of(line), line.get("question"), line.get("history"), line.get("good") is True, bool(self._again[number]))
 
     def answer_to(self, row: Row) -> Held | None:
         """Return what is held of a row; the answer that was collected once is the first of several, and the other way round."""
@@ -126,15 +128,15 @@ class Journal:
         """Write a head. Where it asks otherwise than the head before it, the lines above it count no more."""
         self._take(*self._write(dict(head)))
 
-    def keep(self, row: Row, kept: Kept, stopped: tuple[str, ...] = ()) -> None:
-        """Write what came back for a row. `stopped`: ids of the rows that met what the call stops over.
+    def keep(self, row: Row, kept: Kept, *, good: bool = False, stopped: tuple[str, ...] = ()) -> None:
+        """Write what came back for a row. `good`: it is a usable answer; `stopped`: ids of the rows that met what the call stops over.
 
         Raises StoppedError when the disk does not take it.
         """
         line: dict[str, Any] = {"id": row.id, "question": row.gold.question}
         if row.gold.history is not None:
             line["history"] = row.gold.history
-        line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "trouble": kept.trouble and asdict(kept.trouble)}
+        line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "trouble": kept.trouble and asdict(kept.trouble), "good": good}
         line |= {"received": [asdict(received) for received in kept.received]}
         self._take(*self._write(line | ({"stopped": list(stopped)} if stopped else {})))
 
