@@ -455,3 +455,20 @@ async def test_rows_that_failed_do_not_look_like_a_mapping_that_fits_nothing(tmp
             config = settings(retry_failed=retry, concurrency=1)
             found = await collect_source(gold(*names), application, to=tmp_path / "s.jsonl", config=config)
             assert (found.asked, found.ok, found.reasons["no_answer"].count) == (asked, 2, 3)
+
+
+async def test_a_changed_mapping_that_fits_nothing_is_told_and_leaves_the_samples(tmp_path: Path) -> None:
+    to, spec = tmp_path / "s.jsonl", {"path": "/ask", "body": {"id": "$id"}, "contexts": "hits", "context_text": "body"}
+    async with RagServer(lambda _: tell({"data": {"text": "yes"}, "hits": []})) as server:
+
+        async def answered_by(path: str) -> Collected:
+            application = HttpApplication(Spec(url=server.url, answer=path, **spec), None, environ={})
+            return await collect_source(gold("a", "b"), application, to=to, config=settings())
+
+        assert (await answered_by("data.text")).ok == 2
+        before = to.read_bytes()
+        with pytest.raises(ConfigError, match=r"data\.txt(.|\n)*text"):
+            await answered_by("data.txt")
+        assert to.read_bytes() == before
+        found = await answered_by("data.text || data.txt")
+        assert (found.ok, found.asked, len(server.seen)) == (2, 0, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from ragstone.collect.journal import Journal, plain
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 
+_FIRST = 3
+"""Good responses a changed mapping is tried on."""
 _LONGEST = 80
 """Characters of a value that are shown."""
 
@@ -24,17 +27,26 @@ def continued(
 ) -> None:
     """Write the head that fits, if another one stands there.
 
-    Raises ConfigError if other things are asked now and good responses are held: they are no answers to them.
+    Raises ConfigError if other things are asked now and good responses are held: they are no answers to them; or if a mapping that was
+    changed fits none of them.
     """
     now = {"collect": plain(dict(application.asked)), "mapping": plain(dict(application.mapping)), "gold_fingerprint": gold_fingerprint}
     then = journal.head
     if then and then["collect"] != now["collect"] and _any_good(journal, application, rows):
         raise ConfigError(_differs(samples, then["collect"], now["collect"]))
     if then and then["collect"] == now["collect"] and then.get("mapping") != now["mapping"] and len(journal):
+        _refit(journal, application, rows)
         tell(say("collecting.read_anew", screen_language(), n=len(journal)))
     if any(then.get(name) != value for name, value in now.items()):
         born = datetime.now(UTC).isoformat(timespec="seconds")
         journal.begin({**now, "version": ragstone.__version__, "created_at": born})
+
+
+def _refit(journal: Journal, application: Application, rows: Iterable[Row]) -> None:
+    """Let an application that can tell say how the mapping fails, if it does, before any sample is written by it."""
+    if (refit := getattr(application, "refit", None)) is not None:
+        held = (journal.answer_to(row) for row in rows)
+        refit([one.kept for one in islice((one for one in held if one is not None and one.good), _FIRST)])
 
 
 def _any_good(journal: Journal, application: Application, rows: Iterable[Row]) -> bool:

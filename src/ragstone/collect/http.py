@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragstone.collect import mapping, paths
@@ -124,6 +124,13 @@ class HttpApplication:
         """Hear that earlier calls have got good answers: the mapping fits, and it takes more to look like the end."""
         self._refusals.good()
         self._bodies = None
+
+    def refit(self, answered: Sequence[Kept]) -> None:
+        """Raise ConfigError if the mapping finds nothing in responses that another mapping has found good."""
+        lang = self._address.lang
+        bodies = [mapping.parsed(self._spec, one, lang) for kept in answered for one in kept.received if one.step == "ask"]
+        if told := paths.misfit(self._spec, bodies, lang):
+            raise ConfigError(self._address.clean(told))
 
     async def ask(self, row: Row) -> Kept:
         """Ask one question in a new conversation.
