@@ -122,6 +122,33 @@ def test_a_file_of_answers_is_joined_under_its_own_names(capfd):
     assert "not_found  1  (parking)" in capfd.readouterr().out
 
 
+def test_what_a_function_prints_stays_out_of_the_document(capfdbinary):
+    Path("talking_rag.py").write_text(
+        "print('loaded')\n\ndef ask(q):\n    print(q)\n    return {'answer': q, 'took': 3}\n", encoding="utf-8"
+    )
+    assert collect(None, *TO, "--call", "talking_rag:ask", "--json") == 0
+    out, err = capfdbinary.readouterr()
+    assert json.loads(out)["ok"] == 3
+    assert collect(None, "gold.jsonl", "--try", "1", "--call", "talking_rag:ask", "--json") == 0
+    assert json.loads(capfdbinary.readouterr().out)
+    assert err.decode().startswith("loaded\n")
+    assert "Not read from what the function returned: took" in err.decode()
+
+
+def test_what_of_a_file_of_answers_fits_nothing_is_told(capfd):
+    write([{"question": row["question"] + " ", "answer": "x"} for row in (*GOLD, {"question": "Who?"})], "answers.jsonl")
+    assert collect(None, *TO, "--answers", "answers.jsonl") == 0
+    err = capfd.readouterr().err
+    assert "3 answers were joined by their question." in err
+    assert "1 rows of the file are not in the gold set and were left out" in err
+
+
+def test_answers_with_repeats_can_be_tried(capfd):
+    write([{"id": f"{row['id']}#{n}", "answer": f"answer {n}"} for row in GOLD for n in range(2)], "answers.jsonl")
+    assert collect(None, "gold.jsonl", "--try", "1", "--answers", "answers.jsonl") == 0
+    assert "answer 0" in capfd.readouterr().out
+
+
 def test_a_file_of_answers_with_repeats_needs_no_repeat():
     write([{"id": f"{row['id']}#{n}", "answer": f"{n}"} for row in GOLD for n in range(2)], "answers.jsonl")
     assert collect(None, "gold.jsonl", "--answers", "answers.jsonl", "--to", "samples.jsonl", "--quiet") == 0

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,13 +85,16 @@ def command(
     rows = _needed(gold, screen)
     target = _target(to, answers, screen) if try_ is None else None
     source = origin.gold(rows, loaded.config, try_, screen)
-    application = origin.application(source, loaded.config, environ, screen)
+    with redirect_stdout(sys.stderr):  # what a module prints is no part of the page
+        application = origin.application(source, loaded.config, environ, screen)
     with reporter(screen, quiet=quiet) as report:
         for notice in (*loaded.notices, *source.notices):
             report.notice(notice)
         if target is None:
             return _try(source, application, loaded.config, screen, json=json)
         found = _collect(source, target, application, loaded, report)
+        for notice in _own(application, "notices", ()):
+            report.notice(notice)
     return _tell(found, loaded.config, screen, json=json)
 
 
@@ -110,8 +115,11 @@ def _try(source: SampleSource, application: Application, config: Config, lang: L
     from ragstone.collect.base import Row
     from ragstone.errors import StoppedError
 
+    repeat = 0 if _own(application, "repeat", 1) > 1 else None
+    rows = [Row(sample, repeat) for sample in source]
     try:
-        tried = run_sync(try_rows(application, [Row(sample) for sample in source], config.collect.concurrency or config.concurrency))
+        with redirect_stdout(sys.stderr):  # what a function prints is no part of the page
+            tried = run_sync(try_rows(application, rows, config.collect.concurrency or config.concurrency))
     except StoppedError as stopped:
         return tell(str(stopped), stopped.exit_code)
     if json:
@@ -128,11 +136,16 @@ def _collect(source: SampleSource, to: Path, application: Application, loaded: L
     from ragstone.collecting import collect_source
 
     config = loaded.config
-    own = getattr(application, "repeat", None)  # a file of answers may hold several of each question
+    own = _own(application, "repeat", None)  # a file of answers may hold several of each question
     repeat = own if own and loaded.origin["collect.repeat"] == "default" else config.collect.repeat
     heard: Any = {"on_progress": report.progress, "on_notice": report.notice}
-    with long_lived():
+    with long_lived(), redirect_stdout(sys.stderr):  # what a function prints is no part of the page
         return run_sync(collect_source(source, application, to=to, config=config, repeat=repeat, **heard))
+
+
+def _own(application: Application, name: str, default: Any) -> Any:
+    """What only functions and files of answers have."""
+    return getattr(application, name, None) or default
 
 
 def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> int:
