@@ -6,6 +6,7 @@ With --check nothing is written; the exit code is 1 if a page on disk is missing
 import contextlib
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import get_args
@@ -14,11 +15,13 @@ from ragstone.cli.app import COMMANDS, run
 from ragstone.config.page import settings_page
 from ragstone.metrics import available
 from ragstone.pages import page
+from ragstone.shown.check_page import kinds_table
 from ragstone.shown.reading_page import reading_page
 from ragstone.types import Language
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEAD = "<!-- Written by `make docs` from the code; edit the texts in src/ragstone/text/. -->\n\n"
+KINDS = re.compile("(<!-- kinds -->\n).*?(<!-- /kinds -->)", re.DOTALL)
 HELP_COLUMNS = "100"
 CLI = {
     "en": """# Command line
@@ -28,8 +31,8 @@ or `doctor` finds embeddings that cannot be used · **2** usage, settings or dat
 the endpoint, the model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was
 finished is kept, and the same command goes on.
 
-`show`, `diagnose`, `compare`, `plan` and `history` end with 0 whatever they find, and with 2 where there is nothing to look at;
-`gate` alone turns a finding into a 1.
+`show`, `diagnose`, `compare`, `plan`, `history` and `check` end with 0 whatever they find, and with 2 where there is nothing to look at;
+`gate` and `check --strict` alone turn a finding into a 1.
 
 `--json` puts one document on stdout and nothing else; an `evaluate` that ends with 2 or 3 prints none. Progress and notices
 go to stderr. `--lang zh` or `--lang en` may stand anywhere.
@@ -41,8 +44,8 @@ go to stderr. `--lang zh` or `--lang en` may stand anywhere.
 尚未发出任何请求 · **3** 提前停止，原因是接口、模型、密钥、余额、\
 自设的上限（`--max-calls`、`--deadline` 等）、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。
 
-`show`、`diagnose`、`compare`、`plan`、`history` 无论看出什么都以 0 退出，没有可看的内容时以 2 退出；\
-只有 `gate` 会把结果变成 1。
+`show`、`diagnose`、`compare`、`plan`、`history`、`check` 无论看出什么都以 0 退出，没有可看的内容时以 2 退出；\
+只有 `gate` 和 `check --strict` 会把结果变成 1。
 
 `--json` 只在标准输出写一个 JSON 文档；`evaluate` 以 2 或 3 退出时不写。进度与提示写到标准错误。\
 `--lang zh`、`--lang en` 可以放在任何位置。
@@ -53,14 +56,20 @@ go to stderr. `--lang zh` or `--lang en` may stand anywhere.
 def pages() -> dict[Path, str]:
     """Return the text of every generated page by its path."""
     names = [name for name, cls in available().items() if cls.__module__.startswith("ragstone.")]
-    found = {}
+    found, mended = {}, {}
     for lang in get_args(Language):
         folder = DOCS if lang == "en" else DOCS / lang
         found |= {folder / "metrics" / f"{name}.md": page(name, lang) for name in names}
         found[folder / "settings.md"] = settings_page(lang)
         found[folder / "reading.md"] = reading_page(lang)
         found[folder / "cli.md"] = cli_page(lang)
-    return {path: HEAD + text.rstrip() + "\n" for path, text in found.items()}
+        mended[folder / "check.md"] = check_page((folder / "check.md").read_text(encoding="utf-8"), lang)
+    return {path: HEAD + text.rstrip() + "\n" for path, text in found.items()} | mended
+
+
+def check_page(page: str, lang: Language) -> str:
+    """Return a page with the table of kinds where its marks stand; the rest of it is written by hand."""
+    return KINDS.sub(lambda marks: f"{marks[1]}\n{kinds_table(lang)}\n{marks[2]}", page)
 
 
 def cli_page(lang: Language) -> str:

@@ -44,8 +44,8 @@ def variants():
 
 def test_variants_are_counted_and_cluster_is_named():
     (finding,) = found(variants(), "variants_unclustered")
-    assert "30 rows are variants (variant_of) of 10 questions" in finding.text("en")
-    assert "10 lack variant_of" in finding.text("en")
+    assert "30 rows, of 10 questions" in finding.text("en")
+    assert "Originals without variant_of: 10" in finding.text("en")
     assert "--cluster variant_of" in finding.fix("zh")
     assert found(variants(), "variants_unclustered", cluster="variant_of") == []
 
@@ -64,7 +64,7 @@ def test_a_label_shared_by_rows_needs_no_row_of_that_name():
 
 @pytest.mark.parametrize(
     ("made", "count", "severity"),
-    [(rows(25), "25 rows", "warning"), (rows(40), "40 rows", "note"), (variants(), "10 questions", "warning")],
+    [(rows(25), "Rows: 25", "warning"), (rows(40), "Rows: 40", "note"), (variants(), "Questions: 10 ", "warning")],
 )
 def test_how_much_the_rows_can_show(made, count, severity):
     (finding,) = found(made, "too_few")

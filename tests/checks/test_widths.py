@@ -6,7 +6,7 @@ from support.checking import found, with_row
 def test_a_token_in_both_widths():
     (finding,) = found(with_row(question="ＡＢＣ系统怎么登录？", reference="打开 ABC 系统，输入工号。"), "width_mix")
     assert (finding.row, finding.severity) == (5, "note")
-    assert "“ＡＢＣ” (rows 5) stands as “ABC”" in finding.text("en")
+    assert "“ＡＢＣ” (rows: 5) stands as “ABC”" in finding.text("en")
 
 
 def test_a_full_width_token_alone_is_no_mixture():

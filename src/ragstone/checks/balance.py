@@ -108,8 +108,9 @@ def size(gold: Gold) -> Iterator[Finding]:
     needed = [formula.needed(gap) for gap in GAPS]
     if not gold.rows or count >= max(needed):
         return
-    clusters = Said("check.counted_once", {"rows": len(gold.rows), "key": key}) if count < len(gold.rows) else Said("check.counted")
+    counted: dict[str, Value] = {"count": count}
+    once = count < len(gold.rows)
+    said = Said("check.counted_once", counted | {"rows": len(gold.rows), "key": key}) if once else Said("check.counted", counted)
     gap = min(1.0, formula.detectable(max(2, count)))
-    values: dict[str, Value] = {"count": count, "clusters": clusters, "gap": f"{gap:.2f}", "sd": USUAL_SD}
-    values |= {"first": needed[0], "second": needed[1]}
+    values: dict[str, Value] = {"counted": said, "gap": f"{gap:.2f}", "sd": USUAL_SD, "first": needed[0], "second": needed[1]}
     yield Finding("too_few", "warning" if count < FEW else "note", gold.rows[0].number, values=values)

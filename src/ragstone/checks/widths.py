@@ -62,5 +62,5 @@ def _marks(gold: Gold) -> Iterator[Finding]:
     if half and full:
         row, column, piece = half[0]
         numbers = tuple(row.number for row, _, _ in half)
-        said = Said("check.mark_widths", {"piece": piece.strip(), "count": len(half), "rows": numbers, "full": full})
+        said = Said("check.mark_widths", {"piece": piece.strip(), "rows": numbers, "full": full})
         yield Finding("width_mix", "note", row.number, row.sample.id if len(half) == 1 else None, column, {"which": said})

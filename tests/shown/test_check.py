@@ -1,0 +1,47 @@
+"""What a check found, in Python: the record, its document and its pages."""
+
+import re
+
+import pytest
+from support.checking import CLEAN, with_row
+
+import ragstone
+from ragstone.errors import ConfigError, DataError
+
+
+def test_the_record():
+    checked = ragstone.check(with_row(question="年假可以休几天?"))
+    assert (checked.file, checked.rows, checked.clean) == ("samples", 5, False)
+    assert checked.counts == {"error": 0, "warning": 2, "note": checked.counts["note"]}
+    assert repr(checked).startswith("Checked(file='samples', rows=5, errors=0, warnings=2")
+    assert checked.gold_fingerprint == ragstone.check(with_row(question="年假可以休几天?")[::-1]).gold_fingerprint
+
+
+def test_answers_are_not_looked_at():
+    answered = [row | {"answer": "找张工，13912340678", "contexts": ["Ã©\u200b"]} for row in CLEAN]
+    assert ragstone.check(answered).findings == ragstone.check(CLEAN).findings
+
+
+def test_a_document_says_everything_in_the_language_asked_for():
+    checked = ragstone.check(with_row(reference=None))
+    for lang, word in (("en", "reference"), ("zh", "应用本就该拒答")):
+        found = next(f for f in checked.to_dict(lang)["findings"] if f["kind"] == "missing_reference")
+        assert word in found["fix"]
+
+
+def test_no_text_of_a_row_becomes_markup():
+    checked = ragstone.check([*with_row(question="<b>[x](y)</b> # |"), {"id": "<i>", "question": "<b>[x](y)</b> #  |"}])
+    assert "<b>" not in checked._repr_html_()
+    assert "<i>" not in checked._repr_html_()
+    assert re.search(r"(?<!\\)\[x\]", checked.to_markdown("en")) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [({"mapping": {"questoin": "x"}}, ConfigError), ({"encoding": "utf-99"}, ConfigError), ({"max_cell_mb": 0.00001}, DataError)],
+)
+def test_what_cannot_be_read_is_refused(arguments, error, tmp_path):
+    path = tmp_path / "gold.jsonl"
+    path.write_text('{"question": "年假可以休几天？"}\n', encoding="utf-8")
+    with pytest.raises(error):
+        ragstone.check(path, **arguments)
