@@ -3,7 +3,7 @@
 import pytest
 from support.checking import found, with_row
 
-from ragstone.checks.private import mask, personal
+from ragstone.checks.persons import mask, masked, personal
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,10 @@ def test_a_finding_never_holds_the_number_itself():
 def test_an_office_number_is_a_note():
     (finding,) = found(with_row(reference="总机 010-62781234。"), "personal_data")
     assert finding.severity == "note"
+
+
+def test_no_other_finding_tells_it_either():
+    rows = with_row(question="13912340678 是谁的电话？")
+    (finding,) = found([*rows, rows[-1] | {"id": "y"}], "duplicate_question")
+    assert "“139******78 是谁的电话？”" in finding.text("en")
+    assert masked("总机 010-62781234，电话 010-XXXX") == "总机 010-62781234，电话 010-XXXX"

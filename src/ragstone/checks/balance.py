@@ -28,7 +28,7 @@ def balance(gold: Gold) -> Iterator[Finding]:
     """Yield imbalance."""
     if len(gold.rows) < ENOUGH_ROWS:
         return
-    for key in sorted({key for row in gold.rows for key in row.sample.meta}):
+    for key in sorted({key for row in gold.rows for key in row.sample.meta} - {VARIANT_OF, "question_id", gold.cluster}):
         groups = _groups(gold, key)
         if _categorical(groups, len(gold.rows)):
             yield from _uneven(key, f"meta.{key}", groups)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.checks.persons import masked
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def _in_words(value: Value, lang: Language) -> object:
 
 
 def shown(text: str) -> str:
-    """Return a text of the set as a sentence shows it: on one line, cut where it is long."""
-    line = " ".join(_HIDDEN.sub(_escape, text).split())
+    """Return a text of the set as a sentence shows it: on one line, cut where it is long, the data of persons masked."""
+    line = " ".join(_HIDDEN.sub(_escape, masked(text[: 10 * MOST_SHOWN])).split())
     return line if len(line) <= MOST_SHOWN else line[: MOST_SHOWN - 1] + "…"
 
 

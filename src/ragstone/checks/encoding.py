@@ -52,14 +52,17 @@ def garbled(text: str) -> tuple[str, str | None] | None:
     if lost := _LOST.search(text):
         return lost[0], None
     for match in _UTF8_AS_LATIN.finditer(text):
-        if (found := _from_latin(match[0])) is not None:
-            return match[0], found or None
+        # a mark of quotation after the garbled piece looks like a part of it
+        pieces = (match[0][: len(match[0]) - cut] for cut in range(min(3, len(match[0]) - 1)))
+        read = {piece: sound for piece in pieces if (sound := _from_latin(piece)) is not None}
+        if read:
+            return next(((piece, sound) for piece, sound in read.items() if sound), (match[0], None))
     for match in _GBK_AS_LATIN.finditer(text):
         if found := _gbk(match[0]):
             return match[0], found
     for match in _UTF8_AS_GBK.finditer(text):
-        if found := _from_gbk(match[0]):
-            return match[0], found
+        if (found := _from_gbk(match[0])) is not None:
+            return match[0], found or None
     return None
 
 
@@ -67,12 +70,22 @@ def _from_latin(piece: str) -> str | None:
     """UTF-8 read as Latin-1 or Windows-1252, once or twice; "" if something is lost, None if it is none."""
     raw = bytes(_CP1252.get(char, ord(char)) for char in piece)
     sound = raw.decode("utf-8", "ignore")
+    if sound.encode() != raw and b" " in raw:  # a no-break space that became a common one on the way
+        joined = raw.replace(b" ", b"\xa0")
+        raw, sound = (joined, joined.decode("utf-8", "ignore")) if _decodes(joined) else (raw, sound)
     if _UTF8_AS_LATIN.fullmatch(sound) and (again := _from_latin(sound)) is not None:
         return again
     whole, dense = sound.encode() == raw, sound.replace(" ", "")
     if not dense or not (_PLAUSIBLE.fullmatch(dense) or _SEVERAL.fullmatch(dense)) or not (whole or len(dense.encode()) >= 3):
         return None
     return sound if whole else ""
+
+
+def _decodes(raw: bytes) -> bool:
+    try:
+        return bool(raw.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _gbk(piece: str) -> str | None:
@@ -84,7 +97,7 @@ def _gbk(piece: str) -> str | None:
 
 
 def _from_gbk(piece: str) -> str | None:
-    """UTF-8 read as GBK: what comes back is Chinese, nearly all of it."""
+    """UTF-8 read as GBK: what comes back is Chinese, nearly all of it; "" if something in its middle is lost."""
     sound = piece.encode("gbk", "ignore")
     if not 0xE3 <= sound[0] <= 0xEF if sound else True:
         return None
@@ -92,7 +105,8 @@ def _from_gbk(piece: str) -> str | None:
     good, bad = len(_HAN.findall(found)), found.count("\ufffd")
     if good < 2 or bad > good // 2 or good + bad < 0.8 * len(found):
         return None
-    return found.rstrip("\ufffd").replace("\ufffd", "□")
+    found = found.rstrip("\ufffd")
+    return "" if "\ufffd" in found else found
 
 
 # ------------------------------------------------------------------ unseen characters

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from ragstone.checks.base import Finding, Gold, Row, Said
 
-_MARK = re.compile(r"[。！？；]|[.!?;](?:\s|$)|[，,：:]\s?\S{4,}.*[，,：:。]")
+_MARK = re.compile(r"[。！？；]|[.!?;](?:\s|$)|[，,][^，,]*[，,]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
+LONGEST = 200
 KEYWORD, PASSAGE = 12, 24
 """Up to so many characters a text is a keyword, from so many on a passage (a word of Latin letters counts three)."""
 
@@ -43,6 +44,8 @@ def _told(counts: dict[str, int]) -> Said:
 
 def form_of(text: str) -> str | None:
     """Return "keywords" or "passages"; None for a text that may be either."""
+    if len(text) > LONGEST:
+        return "passages"
     size = len(_HAN.findall(text)) + 3 * len(_WORD.findall(text))
     if size >= PASSAGE or (2 * size >= KEYWORD and _MARK.search(text)):
         return "passages"

@@ -1,0 +1,93 @@
+"""What looks like the data of a person in a text: telephone numbers, identity cards, bank cards, addresses of mail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragstone.checks.words import expression
+
+_MOBILE = re.compile(
+    r"(?<![\d.A-Za-z-])(?:\+?86[- ]?)?1(?:3\d|4[5-9]|5[0-35-9]|6[2567]|7[0-8]|8\d|9[0-35-9])"
+    r"(?:\d{8}|[- ]\d{4}[- ]\d{4})(?![\d.]?\d|[A-Za-z])"
+)
+_LANDLINE = re.compile(r"(?<![\d.A-Za-z-])(?:\(0\d{2,3}\)|（0\d{2,3}）|0\d{2,3})[- —－]{0,1}[2-8]\d{6,7}(?:[- ]\d{1,4})?(?![\d.]?\d)")
+_IDENTITY = re.compile(r"(?<![\dA-Za-z])[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\dA-Za-z])")
+_CARD = re.compile(r"(?<![\d.A-Za-z-])(?:62\d{2}|4\d{3}|5[1-5]\d{2}|3[47]\d{2})(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\d.]?\d|[A-Za-z])")
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,12}(?![\w-])", re.ASCII)
+_ABROAD = re.compile(r"(?<![\d+A-Za-z])(?:\+|00)(?!86|1?800)[1-9]\d{0,2}[- ]?(?:\(\d{1,4}\)[- ]?)?\d{2,4}(?:[- ]?\d{2,4}){2,3}(?!\d)")
+_PLACEHOLDER = re.compile(r"(?<![\w-])(?:0\d{2,3}[- ]?|1[3-9]\d?[- ]?|400[- ]?)(?:[Xx×＊*]{3,}|\d{0,4}[Xx×＊*]{4,})[-\dXx×＊*]*(?![\w])")
+_MORE_OF_A_NAME = re.compile(r"[._+-]\w+$")
+_MADE_UP = re.compile(r"(\d)\1{5,}|12345678|01234567|87654321")
+_CLAUSE = re.compile("[。；;\n]")
+_ANY = re.compile(r"\d{3}|@|[Xx×＊*]{3}")
+_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+
+SLIGHT = ("placeholder", "office")
+"""What may stay: it is to be filled in, or belongs to an office."""
+_KINDS = (("identity", _IDENTITY), ("card", _CARD), ("mobile", _MOBILE), ("landline", _LANDLINE), ("mail", _MAIL), ("abroad", _ABROAD))
+
+
+def personal(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, piece) of what looks like the data of a person; "office" for a number or address of an office, "placeholder"
+    for one that still has to be filled in. Public hotlines are none.
+    """
+    if _ANY.search(text) is None:
+        return
+    taken: list[tuple[int, int]] = []
+    for kind, pattern in _KINDS:
+        for match in pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end in taken) or not _real(kind, match[0]):
+                continue
+            taken.append(match.span())
+            yield "office" if _public(kind, match) else kind, match[0]
+    yield from (("placeholder", match[0]) for match in _PLACEHOLDER.finditer(text))
+
+
+def _public(kind: str, match: re.Match[str]) -> bool:
+    """True of what an office gives out: any landline, a mailbox by its name, a mobile number that is said to be one."""
+    if kind == "mail":
+        name = match[0].partition("@")[0]
+        return any(expression("office_names").fullmatch(part) for part in (name, _MORE_OF_A_NAME.sub("", name)))
+    before = _CLAUSE.split(match.string[max(0, match.start() - 24) : match.start()])[-1]
+    return kind in ("landline", "abroad") or (kind == "mobile" and expression("office_before").search(before) is not None)
+
+
+def _real(kind: str, piece: str) -> bool:
+    digits = re.sub(r"\D", "", piece)
+    if kind == "identity":
+        return _identity(piece)
+    if kind == "card":
+        return 13 <= len(digits) <= 19 and _luhn(digits) and _MADE_UP.search(digits) is None
+    if kind == "mail":
+        return expression("office_hosts").search(piece) is None
+    return _MADE_UP.search(digits) is None
+
+
+def _identity(piece: str) -> bool:
+    """True if the check digit of GB 11643 is right."""
+    total = sum(int(digit) * weight for digit, weight in zip(piece[:17], _WEIGHTS, strict=True))
+    return "10X98765432"[total % 11] == piece[17].upper()
+
+
+def _luhn(digits: str) -> bool:
+    doubled = (int(digit) * (1 + i % 2) for i, digit in enumerate(reversed(digits)))
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
+
+
+def mask(piece: str) -> str:
+    """Return a number or address with its middle as stars."""
+    name, at, host = piece.partition("@")
+    if at:
+        return f"{name[:1]}***@{host}"
+    if not piece.isascii() or any(char in "Xx×＊*" for char in piece[:-1]):
+        return piece
+    return f"{piece[:3]}{'*' * max(3, len(piece) - 5)}{piece[-2:]}"
+
+
+def masked(text: str) -> str:
+    """Return `text` with the data of persons in it masked."""
+    for kind, piece in list(personal(text)):
+        if kind not in SLIGHT:
+            text = text.replace(piece, mask(piece))
+    return text
