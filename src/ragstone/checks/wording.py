@@ -29,6 +29,7 @@ SHARED = 0.5
 """Least share of the words of the shorter question that both hold."""
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z]+)?|[\u3400-\u9fff]")
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 _LATIN = re.compile(r"[a-z][a-z0-9+-]*|[0-9][a-z0-9.]*")
 _WAY = re.compile(r"\b(?:process|procedure|way|steps?|reason) (?:for|to|of|why)\b|\bin charge of\b")
 _ENDING = re.compile(r"(?:ation|ions?|ary|ies|es|ed|ing|ly|s|e|y)$")
@@ -67,7 +68,7 @@ class Wording:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of all its English words, as they stand."""
-        return frozenset(map(_stem, re.findall(r"[a-z0-9]+", self.plain)))
+        return frozenset(map(_stem, _WORD.findall(self.plain)))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -171,7 +172,7 @@ def _words_zh(text: str) -> tuple[str, ...]:
 
 def _words_en(text: str) -> tuple[str, ...]:
     asking, spelled = _asking_en()
-    stems = [(word, _stem(word)) for word in re.findall(r"[a-z0-9]+", _WAY.sub(" ", text))]
+    stems = [(word, _stem(word)) for word in _WORD.findall(_WAY.sub(" ", text))]
     return tuple(spelled.get(stem, stem) for word, stem in stems if word not in asking)
 
 
