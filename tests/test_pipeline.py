@@ -104,7 +104,7 @@ def test_a_failed_row_counts_against_coverage_and_is_asked_again(server):
 
     def without_one(asked: Asked) -> Reply:
         if asked.body["messages"][-1]["content"] == broken:
-            return tell({"code": 500, "statusText": "unknownError", "message": "model overloaded", "data": None})
+            return tell({"code": 500, "statusText": "unknownError", "message": "the node was cut off", "data": None})
         return application(asked)
 
     server.script = without_one

@@ -50,7 +50,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
     "try 0": (("gold.jsonl", "--try", "0", "--call", "rag:answer"), None, 2, "--try needs a whole number", "--try 应为整数"),
     "try nothing": (("gold.jsonl", "--try", "--call", "rag:answer"), None, 2, "--try needs a value", "--try 缺少取值"),
     "repeat 0": ((*TO, "--repeat", "0", "--call", "rag:answer"), None, 2, "--repeat", "--repeat"),
-    "key as a flag": ((*TO, "--api-key", "x"), None, 2, "environment", "环境变量"),
+    "key as a flag": ((*TO, "--api-key", "x"), None, 2, "RAGSTONE_COLLECT_API_KEY", "RAGSTONE_COLLECT_API_KEY"),
     "module not there": ((*TO, "--call", "rga:answer"), None, 2, "rga", "rga"),
     "function not there": ((*TO, "--call", "rag:anwser"), None, 2, "answer", "answer"),
     "answers not there": ((*TO, "--answers", "none.csv"), None, 2, "none.csv", "none.csv"),

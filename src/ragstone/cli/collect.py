@@ -91,6 +91,8 @@ def command(
         for notice in (*loaded.notices, *source.notices):
             report.notice(notice)
         if target is None:
+            if (hear := getattr(application, "hear", None)) is not None:
+                hear(report.notice)
             return _try(source, application, loaded.config, screen, json=json)
         found = _collect(source, target, application, loaded, report)
         for notice in _own(application, "notices", ()):
@@ -110,7 +112,7 @@ def _try(source: SampleSource, application: Application, config: Config, lang: L
     """Ask every row and show what came; what would stop a collection is told with its exit code."""
     from ragstone.api import run_sync
     from ragstone.cli.collect_try import try_document, try_page, try_rows
-    from ragstone.cli.exits import tell
+    from ragstone.cli.exits import FAILED, FINE, tell
     from ragstone.cli.output import print_document
     from ragstone.collect.base import Row
     from ragstone.errors import StoppedError
@@ -127,7 +129,10 @@ def _try(source: SampleSource, application: Application, config: Config, lang: L
     else:
         print(try_page(application, tried, lang), flush=True)
     stop = next((one.kept.stop for one in tried if one.kept.stop is not None), None)
-    return tell(str(stop), stop.exit_code) if stop is not None else 0
+    if stop is not None:
+        return tell(str(stop), stop.exit_code)
+    good = sum(one.sample["error"] is None for one in tried)
+    return FINE if good >= config.min_coverage * len(tried) else FAILED
 
 
 def _collect(source: SampleSource, to: Path, application: Application, loaded: Loaded, report: Reporter) -> Collected:

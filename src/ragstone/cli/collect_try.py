@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -76,19 +77,28 @@ def try_document(application: Application, tried: Sequence[Tried]) -> dict[str, 
 
 
 def _mapping(application: Application) -> Iterator[str]:
-    fields = {name: value for name, value in {**application.asked, **application.mapping}.items() if _told(value)}
+    fields = {name: shown for name, value in _joined(application.asked, application.mapping).items() if (shown := _shown(value))}
     left = min(max(map(width, fields), default=0), 20)
-    for name, value in fields.items():
-        yield from folded(_shown(value), COLUMNS, f"  {pad(name, left)}  ", " " * (left + 4))
+    for name, shown in fields.items():
+        yield from folded(shown, COLUMNS, f"  {pad(name, left)}  ", " " * (left + 4))
 
 
-def _told(value: Any) -> bool:
-    return value not in (None, "", [], (), {})
+def _joined(asked: Mapping[str, Any], mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent and how it is read as one table, as it stands in the settings: a further request has a share in both."""
+    found = {**asked, **mapping}
+    if isinstance(sent := asked.get("then"), list) and isinstance(read := mapping.get("then"), list) and len(sent) == len(read):
+        found["then"] = [{**one, **other} for one, other in zip(sent, read, strict=True)]
+    return found
 
 
 def _shown(value: Any) -> str:
-    import json
-
+    """A value as text, what is not set left out; patterns and further requests a line each."""
+    if value in (None, "", [], (), {}, "none"):
+        return ""
+    if isinstance(value, list | tuple):
+        return "\n".join(_shown(one) for one in value)
+    if isinstance(value, Mapping):
+        value = {name: held for name, held in value.items() if held is not None}
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

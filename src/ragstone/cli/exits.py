@@ -98,7 +98,7 @@ def usage_text(error: Any, lang: Language) -> str:
     hint = say("cli.see_help", lang, command=command)
     option = getattr(error, "option_name", None)
     if kind == "NoSuchOption" and str(option).replace("_", "-").endswith(("api-key", "apikey", "--key")):
-        return say("cli.key_in_flag", lang)
+        return say("cli.key_in_flag", lang, names=_key_names(command, lang))
     if kind == "NoSuchOption":
         return say("cli.no_such_option", lang, option=option, nearest=_nearest_option(option, ctx, lang)) + hint
     if option:
@@ -107,6 +107,13 @@ def usage_text(error: Any, lang: Language) -> str:
     if kind == "MissingParameter" and getattr(error, "param", None) is not None:
         return say("cli.missing", lang, name=_shown(error.param)) + hint
     return say("cli.usage", lang, detail=error.format_message()) + hint
+
+
+def _key_names(command: str, lang: Language) -> str:
+    """The variables a command takes its key from."""
+    if command.endswith(" collect"):
+        return "RAGSTONE_COLLECT_API_KEY"
+    return say("cli.either", lang, one="RAGSTONE_JUDGE_API_KEY", other="OPENAI_API_KEY")
 
 
 def _nearest_option(option: Any, ctx: Any, lang: Language) -> str:
