@@ -110,7 +110,7 @@ def test_a_failed_row_counts_against_coverage_and_is_asked_again(server):
     server.script = without_one
     assert ragstone("collect", "gold.jsonl", "--to", "samples.jsonl", "--min-coverage", "0.9", "--retries", "0", "--quiet") == 0
     assert collected()[3]["error"].startswith("platform_error: ")
-    assert ragstone("evaluate", "samples.jsonl", "--out", "run", *SCRIPTED, "--quiet") == 0
+    assert ragstone("evaluate", "samples.jsonl", "--out", "run", *SCRIPTED, "--quiet", "--min-coverage", "0.9") == 0
     assert [cell[2:] for cell in cells("run") if cell[0] == PLANTED[3]["id"]] == [(None, "failed", "collect:platform_error")] * 5
 
     server.script = application

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragstone.collecting import Collected
     from ragstone.config import Config
     from ragstone.progress import RowProgress
+    from ragstone.types import Sample
 
 
 def collect_samples(
@@ -64,7 +65,7 @@ async def acollect_samples(
     config = loaded.config
     rows: Any = gold
     source = scan(rows, mapping=config.map, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=config.limit)
-    asked = _application(None if platform else application, config, os.environ)
+    asked = _application(None if platform else application, source, config, os.environ)
     tell = on_notice or logging.getLogger("ragstone").warning
     if config.lang is not None and config.lang != screen_language():
         tell(say("config.lang_unheard", screen_language(), lang=config.lang))
@@ -78,15 +79,15 @@ async def acollect_samples(
     return found
 
 
-def _application(given: Any, config: Config, environ: Mapping[str, str]) -> Application:
+def _application(given: Any, gold: Iterable[Sample], config: Config, environ: Mapping[str, str]) -> Application:
     """What was given as an application that can be asked; what is none of the kinds is told by the last of them."""
     if _is_application(given):
         return given
     lang = screen_language()
     if given is None:
-        from ragstone.collect.select import make_application
+        from ragstone.collect.select import columns_of, make_application
 
-        return make_application(config, environ, lang)
+        return make_application(config, environ, lang, columns=columns_of(gold))
     from ragstone.collect.named import from_name
     from ragstone.collect.targets import application_of
 

@@ -172,7 +172,7 @@ def test_the_page_at_the_end(server, capfd, lang):
     assert collect(server, "gold.jsonl", "--to", "samples.jsonl", "--quiet", "--retries", "0", "--concurrency", "1", lang=lang) == 1
     out, err = capfd.readouterr()
     assert "--min-coverage" in err
-    golden("collected", lang, out)
+    golden("collected", lang, out, server)
 
 
 @LANGUAGES

@@ -54,11 +54,11 @@ def settings(text: str) -> None:
 
 
 def golden(name: str, lang: str, text: str, server: ThreadedRagServer) -> None:
-    """Compare with a file, address and durations evened out; RAGSTONE_WRITE_GOLDEN=1 writes it."""
+    """Compare with a file, address and durations evened out; WRITE_GOLDEN=1 writes it."""
     path = Path(__file__).parents[1] / "cli" / "golden" / f"{name}.{lang}.txt"
     text = re.sub(r"\b\d+\.\d\d (s|秒)", r"0.12 \1", text).replace(server.url, "http://127.0.0.1:8000")
     assert max(map(width, text.split("\n"))) <= 80
-    if "RAGSTONE_WRITE_GOLDEN" in os.environ:
+    if "WRITE_GOLDEN" in os.environ:
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
 

@@ -65,9 +65,9 @@ class Origin:
             from ragstone.collect.answers import AnswersApplication, joined
 
             return AnswersApplication(joined(gold, _answers(self.answers, config), lang), lang)
-        from ragstone.collect.select import make_application
+        from ragstone.collect.select import columns_of, make_application
 
-        return make_application(config, environ, lang)
+        return make_application(config, environ, lang, columns=columns_of(gold))
 
 
 def _application_named(loaded: Loaded, lang: Language) -> Iterator[str]:

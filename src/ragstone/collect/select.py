@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +14,23 @@ from ragstone.transport.key import Secret
 if TYPE_CHECKING:
     from ragstone.collect.base import Application
     from ragstone.config.model import CollectSettings, Config
-    from ragstone.types import Language
+    from ragstone.types import Language, Sample
 
 GROUP = "ragstone.collectors"
 """Entry points of outside packages: name -> a callable like `make_application`, chosen by `--platform NAME`."""
 KEY_NAME = "RAGSTONE_COLLECT_API_KEY"
 
 
-def make_application(config: Config, environ: Mapping[str, str], lang: Language | None = None, **pace: Any) -> Application:
+def make_application(
+    config: Config, environ: Mapping[str, str], lang: Language | None = None, *, columns: Collection[str] | None = None, **pace: Any
+) -> Application:
     """Return the application `[collect]` describes; nothing is sent yet.
 
     Args:
         config: all settings; timeout and retries fall back on the judge's, concurrency on the top level's.
         environ: where the key and `$env.NAME` are looked up.
         lang: language of error texts; None = the screen's.
+        columns: names the slots `$row.…` may have (see `columns_of`); None = they are not looked at.
         pace: handed on to the application, such as a limit of requests a minute.
 
     Raises:
@@ -38,11 +41,20 @@ def make_application(config: Config, environ: Mapping[str, str], lang: Language 
     settings = config.collect
     if (outside := _installed(settings.platform)) is not None:
         return outside(config, environ, lang, **pace)
+    from ragstone.collect import paths, template
     from ragstone.collect.http import HttpApplication
 
     spec = spec_of(settings, config.judge, lang, concurrency=config.concurrency)
+    paths.check(spec, lang)
+    if columns is not None:
+        template.check(spec, columns, environ, lang)
     key_name, key = application_key(settings, environ, lang)
     return HttpApplication(spec, key, key_name=key_name, environ=environ, lang=lang, **pace)
+
+
+def columns_of(gold: Iterable[Sample]) -> frozenset[str]:
+    """Return the columns of a gold set that some row fills, keys of `meta` among them."""
+    return frozenset(name for sample in gold for name in (*sample.meta, *sample.to_dict()))
 
 
 def application_key(settings: CollectSettings, environ: Mapping[str, str], lang: Language) -> tuple[str, str | None]:
