@@ -166,9 +166,10 @@ def test_what_is_held_is_not_asked_again(tmp_path: Path) -> None:
 def test_which_failed_rows_are_asked_again(tmp_path: Path, word: str, retry: bool, again: bool) -> None:
     to = tmp_path / "s.jsonl"
     collect(gold("a", "b"), failing("b", word=word), to)
-    application = FakeApplication()
-    found = collect(gold("a", "b"), application, to, settings(retry_failed=retry))
+    application, notices = FakeApplication(), list[str]()
+    found = collect(gold("a", "b"), application, to, settings(retry_failed=retry), notices)
     assert application.order == (["b"] if again else [])
+    assert again or "1 of them failed. --retry-failed" in notices[0]
     assert found.failed == (0 if again else 1)
 
 

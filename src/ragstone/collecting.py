@@ -151,7 +151,9 @@ class _Collection:
         if self.file.ok and (accepted := getattr(self.application, "accepted", None)) is not None:
             accepted()
         if not any(self.due):
-            self.tell(say("collecting.nothing_due", screen_language(), path=self.file.path))
+            failed, lang, path = self.file.done - self.file.ok, screen_language(), self.file.path
+            told = say("collecting.failed_stand", lang, path=path, n=failed) if failed else say("collecting.nothing_due", lang, path=path)
+            self.tell(told)
 
     def _known(self) -> Iterator[tuple[int, dict[str, Any]]]:
         changed = 0
