@@ -115,5 +115,7 @@ def test_a_killed_collection_goes_on_where_it_was(folder: Path, seed: int) -> No
         else:
             wanted = (f"answer {row['id']}", [f"chunk {row['id']}"], [f"c-{row['id']}"], None)
             assert (row["answer"], row["contexts"], row["context_ids"], row["error"]) == wanted
+    assert application.asked[HANGING] >= 2
+    assert all(application.asked[f"q{n}"] >= 2 for n in range(3, ROWS, 17) if f"q{n}" not in FAILING), "429 was met and got over"
     assert application.answered.keys() == {row["id"] for row in samples} - FAILING
     assert sum(count - 1 for count in application.answered.values()) <= kills * CONCURRENCY, "only what was under way at a kill"
