@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.collect.base import Trouble
-from ragstone.collect.signs import APP, BUSY, KEY, LOGIN, QUOTA
+from ragstone.collect.signs import APP, BUSY, KEY, LOGIN, PASSING, QUOTA
 from ragstone.text import say
 from ragstone.transport.answer import Answer
 from ragstone.transport.error_body import ApiError, is_page, read_error
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ragstone.types import Language
 
 _STATUS_WORDS = {408: "timeout", 429: "rate_limited", 502: "bad_gateway", 503: "bad_gateway", 504: "bad_gateway"}
+_GATEWAY = (502, 503, 504)
+"""Statuses of what stands before an application; its words tell nothing about key or app."""
 _CODE_WORDS = {"401": "key", "403": "key", "514": "key", "109": "key", "402": "quota", "404": "app", "405": "app"}
 """Numbers that stand in a body's `code`: those of HTTP, 514 of FastGPT, 109 of RAGFlow."""
 _REFINED = frozenset({"platform_error", "no_answer", "not_json", "broken_stream"})
@@ -103,9 +105,11 @@ class Meaning:
                 return word
         if _is_quota(code, error) or QUOTA.search(both):
             return "quota" if error.status != 429 or _is_quota(code, error) or error.balance else None
+        if error.status in _GATEWAY:
+            return None
         if KEY.search(both):
             return "key"
-        if APP.search(both):
+        if APP.search(both) and not (error.status >= 500 and PASSING.search(both)):
             return "app"
         return next((_CODE_WORDS[part] for part in code.split() if part in _CODE_WORDS), None)
 

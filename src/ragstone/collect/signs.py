@@ -20,11 +20,12 @@ _GONE = (
 
 KEY = _any(
     rf"(?:invalid|incorrect|missing|expired|wrong|bad|no|revoked|disabled)[ _-]?(?:valid )?{_HOLDER}",
-    r"(?:invalid|incorrect|wrong|expired|missing)[ _]key\b|(?:invalid|incorrect|wrong|missing|bad)[ _]credential",
-    rf"(?:{_HOLDER}|\bthe key)\b[^.\n]{{0,40}}?\b{_BAD}|\btoken (?:is |has )?(?:invalid|expired|incorrect)",
+    r"(?:incorrect|wrong|expired)[ _]key\b|\bkey is (?:error|wrong|invalid|incorrect)",
+    r"(?:invalid|incorrect|wrong|missing|bad)[ _]credential",
+    rf"{_HOLDER}\b[^.\n]{{0,40}}?\b{_BAD}|\btoken (?:is |has )?(?:invalid|expired|incorrect)",
     r"\bun_?auth(?:ori[sz]ed|ori[sz]ation|apikey|user|team)\b|not authori[sz]ed|invalid[ _]authentication|authenticationerror",
     r"authentication[ _](?:is |has )?(?:invalid|fail|error|required)|login required|not logged in",
-    r"(?:key|密钥|秘钥|令牌|token|凭证|口令)\s*(?:已经?|是|为)?(?:不合法|无效|非法|错误|有误|不正确|不存在|已?过期|失效|被?禁用|缺失|不能为空)",
+    r"(?:key|密钥|秘钥|令牌|token|凭证|口令)\s*(?:已经?|是|为)?(?:不合法|无效|非法|错误|有误|不正确|不存在|已?过期|失效|被?禁用)",
     r"(?:无效|错误|非法|缺少|过期)的?\s*(?:api|access|app)?[ _-]?(?:key|密钥|秘钥|令牌|token|凭证)",
     r"未授权|未登录|请先登录|鉴权(?:失败|错误|未通过)|认证(?:失败|错误|信息)|身份(?:验证|认证)|(?:没有|无)(?:访问)?权限|无权",
 )
@@ -46,5 +47,7 @@ BUSY = _any(
     r"请求(?:过于|太)?(?:频繁|过多)|限流|并发(?:数|量)?(?:超|过)|繁忙|稍后(?:再|重)试",
 )
 """Waiting helps."""
+PASSING = _any(r"unavailable|not available|disabled|不可用")
+"""Beside a server's own failure (5xx) these do not say that an app is gone for good."""
 LOGIN = _any(r"log[ _-]?in|sign[ _-]?in|\bsso\b|\bcas\b|passport|oauth|/auth|登录|登陆")
 """A page, or the target of a redirect, where people log in."""
