@@ -235,6 +235,14 @@ async def test_a_code_under_200_that_means_too_much_is_asked_again() -> None:
     assert kept.attempts == 3
 
 
+async def test_a_crowd_told_in_a_whole_answer_is_no_reason_to_stop() -> None:
+    async with RagServer([tell({"code": 500, "error": "model overloaded"})] * 4 + [tell(GOOD)]) as server:
+        made = application(server.url, retries=1)
+        kept = await ask(made, 3)
+    assert [str(k.trouble) for k in kept] == ["platform_error: model overloaded (code 500)"] * 2 + ["None"]
+    assert (len(server.seen), kept[0].attempts) == (5, 2)
+
+
 async def test_rows_that_fail_do_not_end_the_asking() -> None:
     def script(asked: Asked) -> Reply:
         return fail(500, {"message": "boom"}) if asked.body["q"] == "bad" else tell(GOOD)

@@ -114,7 +114,9 @@ def test_an_address_that_is_not_there_stops_before_the_first_answer(status: int,
         (502, {"message": "unauthorized"}, "bad_gateway", False),
         (524, b"", "bad_gateway", False),
         (200, {"code": 429, "message": "请求过于频繁，请稍后再试"}, "rate_limited", True),
-        (200, {"code": 1, "message": "系统繁忙"}, "rate_limited", True),
+        (200, {"code": 1, "message": "系统繁忙"}, "platform_error", True),
+        (200, {"code": 500, "message": "model overloaded"}, "platform_error", True),
+        (200, {"code": 503, "message": "later"}, "bad_gateway", True),
     ],
 )
 def test_what_waiting_may_cure_is_waited_for(status: int, body: Any, expected: str, busy: bool) -> None:

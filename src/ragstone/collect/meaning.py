@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.collect.base import Trouble
-from ragstone.collect.signs import APP, BUSY, KEY, LOGIN, PASSING, QUOTA
+from ragstone.collect.signs import APP, BUSY, KEY, LOGIN, PASSING, QUOTA, RATE
 from ragstone.text import say
 from ragstone.transport.answer import Answer
 from ragstone.transport.error_body import ApiError, is_page, read_error
@@ -85,7 +85,7 @@ class Meaning:
             return Meant(self._trouble(word, said, 0, code))
         if error.blocked:
             return Meant(self._trouble("blocked", said, 0, code))
-        if self._again(0, code) or code in ("429", "502", "503", "504") or BUSY.search(f"{code} {said}"):
+        if self._again(0, code) or code in ("429", "502", "503", "504") or RATE.search(f"{code} {said}") or BUSY.search(said):
             return self._waiting(error, answer, said, code)
         return Meant(self._trouble("platform_error", said, 0, code))
 
@@ -122,9 +122,9 @@ class Meaning:
         word = _STATUS_WORDS.get(status, "server_error")
         if 520 <= status < 530 or (is_page(answer.raw) and status >= 500):
             word = "bad_gateway"
-        if answer.status < 400 and status not in _STATUS_WORDS and BUSY.search(f"{code} {said}"):
-            word = "rate_limited"
-        busy = error.busy or word == "rate_limited"
+        if answer.status < 400 and status not in _STATUS_WORDS:
+            word = "rate_limited" if RATE.search(f"{code} {said}") else "platform_error"
+        busy = error.busy or word == "rate_limited" or bool(BUSY.search(said))
         after = demanded(answer.headers, error.message, error.after) if busy else retry_after(answer.headers)
         return Meant(self._trouble(word, said, answer.status, code), "wait", after, busy, answer.status)
 

@@ -73,7 +73,8 @@ class Sorting:
         meant = self._meaning.whole(answer, data, found)
         if meant.then == "fail" and meant.trouble.word == found.word:
             return DONE, found.word not in ("no_answer", "not_json", "login_page")
-        return self._follow(meant, exchange), False
+        # what a whole answer tells of a crowd comes from the application itself: it is there, and this row must not end the asking
+        return self._follow(meant, exchange), meant.then == "wait"
 
     def _follow(self, meant: Meant, exchange: Request) -> Step:
         trouble = exchange.trouble = meant.trouble
