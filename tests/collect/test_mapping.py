@@ -74,6 +74,8 @@ def test_an_answer(answer, text):
         ({"choices": [{"message": {"content": [{"type": "interactive"}]}}]}, "interactive", "form"),
         ("<!DOCTYPE html><html><title>Sign in · 登录</title>", "login_page", "Sign in · 登录"),
         ("\n<html><body>x", "login_page", "HTML"),
+        ("<!-- a -->\n<!-- b --><HTML lang='zh'>", "login_page", "HTML"),
+        ("<!---->" * 5000 + "x", "not_json", "<!---->"),
         ("Bad gateway", "not_json", "Bad gateway"),
         ("", "not_json", "empty"),
         (None, "no_answer", "nothing at answer"),
@@ -169,7 +171,14 @@ def test_chunks_as_the_mapping_says():
         context_source="m.file",
         strip_context=(r"(?s)^<meta>.*?</meta>\s*",),
     )
-    item = {"k": 1, "t": "<meta>\nx</meta>\n\n正文 [1]", "s": [{"type": "e", "value": 0.5}], "m": {"file": "a.pdf"}, "id": "no", "text": "no"}
+    item = {
+        "k": 1,
+        "t": "<meta>\nx</meta>\n\n正文 [1]",
+        "s": [{"type": "e", "value": 0.5}],
+        "m": {"file": "a.pdf"},
+        "id": "no",
+        "text": "no",
+    }
     assert reading({"a": "x", "r": [item]}, spec).found.chunks == (Chunk("正文 [1]", "1", 0.5, "a.pdf"),)
 
 
@@ -230,7 +239,11 @@ FIRST = {"code": 200, "message": "成功", "data": {"content": "五天"}}
 
 
 def test_contexts_of_a_second_response():
-    second = {"code": 200, "message": "成功", "data": {"paragraphs": [{"id": "p", "content": "年假五天", "similarity": 0.6}], "text": "五天。"}}
+    second = {
+        "code": 200,
+        "message": "成功",
+        "data": {"paragraphs": [{"id": "p", "content": "年假五天", "similarity": 0.6}], "text": "五天。"},
+    }
     found = reading(FIRST, RECORD, then(second)).found
     assert (found.answer, found.chunks) == ("五天。", (Chunk("年假五天", "p", 0.6),))
     thin = {"code": 200, "data": {"paragraphs": [{"id": "p"}]}}
@@ -244,10 +257,21 @@ def test_a_second_response_that_tells_an_error_or_nothing():
     assert str(reading({"a": "x"}, own, then({"fault": "broken"})).trouble) == "platform_error: broken"
 
 
+def test_each_later_response_is_tested_by_its_own_step():
+    steps = (Step(path="/wait", error="status == 'failed' && why || null"), Step(path="/list", answer="reply"))
+    spec = Spec(error="code && msg || null", then=steps)
+    good = then({"status": "failed", "why": "", "reply": "x"})
+    assert str(reading({}, spec, then({"status": "failed", "why": "超时"}), good).trouble) == "platform_error: 超时"
+    assert reading({}, spec, then({"code": 1, "msg": "a number of no failure"}), good).trouble is None
+    assert str(reading({}, spec, good, then({"code": 1, "msg": "m", "reply": "x"})).trouble) == "platform_error: m"
+
+
 def test_an_answer_that_only_a_later_response_gives():
     spec = Spec(then=(Step(path="/wait", until="status == 'completed'"), Step(path="/list", answer="reply", contexts="docs")))
     assert look(spec, {"id": "c"}).trouble is None
-    found = reading({"id": "c"}, spec, then({"status": "running"}), then({"status": "completed"}), then({"reply": "五天", "docs": []})).found
+    found = reading(
+        {"id": "c"}, spec, then({"status": "running"}), then({"status": "completed"}), then({"reply": "五天", "docs": []})
+    ).found
     assert (found.answer, found.chunks) == ("五天", ())
     assert reading({"id": "c"}, spec, then({"status": "completed"}), then({"reply": ""})).trouble.word == "empty_answer"
     assert reading({"id": "c"}, spec, then({"status": "completed"})).trouble.word == "no_answer"
@@ -259,7 +283,8 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["answer", "docs", "error", "data", "text", "content", "events", "responseData", "sources", "type", "code"]), inner
+            st.sampled_from(["answer", "docs", "error", "data", "text", "content", "events", "responseData", "sources", "type", "code"]),
+            inner,
         )
     ),
     max_leaves=25,

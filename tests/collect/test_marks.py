@@ -49,7 +49,11 @@ def test_an_application_without_answers():
     assert cleaned(Found(None, ())) == (None, None, ())
 
 
-@given(st.lists(st.sampled_from(["年假五天。", "Five days ", "[ID:0]", "[1]", f"[{HEX}](CITE)", "[doc3]", "\n", "`[ID:2]`", "<think>", "</think>"])))
+@given(
+    st.lists(
+        st.sampled_from(["年假五天。", "Five days ", "[ID:0]", "[1]", f"[{HEX}](CITE)", "[doc3]", "\n", "`[ID:2]`", "<think>", "</think>"])
+    )
+)
 def test_every_mark_stands_inside_the_cleaned_answer(pieces):
     text, citations = marks("".join(pieces), *AZURE, *FASTGPT)
     assert all(0 <= at <= len(text) for at, _ in citations)

@@ -72,7 +72,18 @@ def test_what_cannot_be_computed_is_nothing_with_a_reason(path, body):
     assert search(path, body) is None
 
 
-PATHS = ("data.a[].b", "join('', a)", "a[?b>`1`].text | [0]", "*.a", "sum(b)", "data.*", "to_string(@)", "a == b", "keys(a)", "reverse(text)")
+PATHS = (
+    "data.a[].b",
+    "join('', a)",
+    "a[?b>`1`].text | [0]",
+    "*.a",
+    "sum(b)",
+    "data.*",
+    "to_string(@)",
+    "a == b",
+    "keys(a)",
+    "reverse(text)",
+)
 
 
 @given(JSON, st.sampled_from(PATHS))

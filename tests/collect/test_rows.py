@@ -77,7 +77,9 @@ def test_a_repeat_keeps_the_id_of_its_question():
 
 
 def test_answers_the_gold_set_had_are_not_taken_for_collected_ones():
-    old = Sample(id="o", question="q", answer="old", contexts=(Context(text="old"),), citations=(), usage={"n": 1}, latency_s=9.0, error="e")
+    old = Sample(
+        id="o", question="q", answer="old", contexts=(Context(text="old"),), citations=(), usage={"n": 1}, latency_s=9.0, error="e"
+    )
     made = line(None, Trouble("timeout", "t"), Row(old))
     assert (made["answer"], made["contexts"], made["citations"], made["usage"], made["latency_s"]) == (None, None, None, None, 1.25)
     assert line(Found("new", None), row=Row(old))["error"] is None

@@ -118,14 +118,19 @@ def test_fastgpt_form():
 
 
 def test_dify_chat():
-    text = sse(
-        {"event": "workflow_started", "data": {"id": "w"}},
-        {"event": "node_finished", "data": {"error": "one node failed", "outputs": {"answer": "no"}}},
-        {"event": "agent_thought", "thought": "hm", "answer": ""},
-        {"event": "message", "answer": "需要"},
-        {"event": "message", "answer": "证明。"},
-    ) + "event: ping\n\n"
-    end = sse({"event": "message_end", "metadata": {"retriever_resources": [CHUNK]}}, {"event": "workflow_finished", "data": {"error": None}})
+    text = (
+        sse(
+            {"event": "workflow_started", "data": {"id": "w"}},
+            {"event": "node_finished", "data": {"error": "one node failed", "outputs": {"answer": "no"}}},
+            {"event": "agent_thought", "thought": "hm", "answer": ""},
+            {"event": "message", "answer": "需要"},
+            {"event": "message", "answer": "证明。"},
+        )
+        + "event: ping\n\n"
+    )
+    end = sse(
+        {"event": "message_end", "metadata": {"retriever_resources": [CHUNK]}}, {"event": "workflow_finished", "data": {"error": None}}
+    )
     found = reading(text + end, DIFY).found
     assert (found.answer, [c.text for c in found.chunks]) == ("需要证明。", [CHUNK["content"]])
     assert reading(text, DIFY).trouble.word == "broken_stream"
@@ -229,7 +234,7 @@ def test_json_lines():
 
 
 def test_plain_texts_under_a_name_are_joined():
-    text = "event: answer\ndata: Five\n\nevent: answer\ndata:  days.\n\nevent: docs\ndata: [\"a chunk\"]\n\n"
+    text = 'event: answer\ndata: Five\n\nevent: answer\ndata:  days.\n\nevent: docs\ndata: ["a chunk"]\n\n'
     found = reading(text, Spec(answer="answer", contexts="docs")).found
     assert (found.answer, [c.text for c in found.chunks]) == ("Five days.", ["a chunk"])
 
@@ -292,6 +297,16 @@ def test_the_joined_answer_stands_where_the_mapping_looks():
     assert whole["events"][0]["data"]["data"]["answer"] == "a"
 
 
+def test_a_stream_kept_as_an_object_reads_as_the_stream():
+    spec = Spec(answer="t || u", contexts="docs")
+    text = sse({"t": "Five ", "close": False}, {"t": "days."}, {"docs": ["c"], "close": True})
+    whole = orjson.loads(orjson.dumps(assemble(text, spec)))
+    assert read(spec, Kept("q", (Received("ask", whole),))) == reading(text, spec)
+    assert reading(text, spec).found.answer == "Five days."
+    cut = orjson.loads(orjson.dumps(assemble(text[:-40], spec)))
+    assert read(spec, Kept("q", (Received("ask", cut),))).trouble.word == "broken_stream"
+
+
 def test_replace_takes_the_place_of_all_before():
     spec = Spec(answer="t", replace="whole")
     assert assemble(sse({"t": "a"}, {"t": "x", "whole": "b"}, {"t": "c"}), spec).text == "bc"
@@ -308,7 +323,9 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 )
 
 
-@given(TEXT, st.lists(st.integers(0, 60), max_size=5), st.lists(TEXT, max_size=3), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", " "]))
+@given(
+    TEXT, st.lists(st.integers(0, 60), max_size=5), st.lists(TEXT, max_size=3), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", " "])
+)
 def test_the_stream_of_a_response_reads_like_the_response(answer, cuts, texts, end, space):
     places = sorted({0, len(answer), *(min(cut, len(answer)) for cut in cuts)})
     pieces = [answer[a:b] for a, b in zip(places, places[1:], strict=False)]

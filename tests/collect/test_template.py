@@ -73,7 +73,14 @@ def test_slots_of_further_requests():
         before={"chat": "c9"},
         chunk={"id": "d4", "collectionId": "co"},
     )
-    template = ["$response.data.id", "$response.data.items[0].k", "${response.data.items[*].k}", "$before.chat", "$chunk.collectionId", "$id"]
+    template = [
+        "$response.data.id",
+        "$response.data.items[0].k",
+        "${response.data.items[*].k}",
+        "$before.chat",
+        "$chunk.collectionId",
+        "$id",
+    ]
     assert filled(template, further) == ["r1", 5, [5], "c9", "co", "d4"]
     assert filled_path("/c/$before.chat/$response.data.id/record", further) == "/c/c9/r1/record"
     assert filled("$id", values(chunk={"segment_id": "s1"})) == "s1"
@@ -89,7 +96,7 @@ def test_a_value_is_never_scanned_again(hostile):
     assert unquote(filled_path("/a/$question", row)) == f"/a/{hostile}"
 
 
-@given(st.text(), st.text(alphabet="$env.TOKENrowid{}\"\\ question"))
+@given(st.text(), st.text(alphabet='$env.TOKENrowid{}"\\ question'))
 def test_whatever_a_question_holds_it_arrives_as_it_is(text, nasty):
     row = values(Sample(id="x", question=text + nasty))
     assert filled({"a": "$question", "b": "-$question-"}, row) == {"a": text + nasty, "b": f"-{text + nasty}-"}
@@ -117,7 +124,11 @@ def test_nothing_of_a_question_breaks_a_header(text):
 
 
 def test_plain_values_of_headers_stay_as_they_are():
-    assert filled_headers({"A": "Bearer $env.TOKEN", "B": "$row.dept", "C": "试"}, values()) == {"A": "Bearer tk-secret-1", "B": "hr", "C": "试"}
+    assert filled_headers({"A": "Bearer $env.TOKEN", "B": "$row.dept", "C": "试"}, values()) == {
+        "A": "Bearer tk-secret-1",
+        "B": "hr",
+        "C": "试",
+    }
 
 
 # ------------------------------------------------------------------ what is refused before anything is sent

@@ -21,7 +21,7 @@ _ERROR_TEXTS = re.compile(r"\s*(?:\*\*ERROR\*\*|\*\*错误\*\*)\s*[:：]?", re.I
 """How applications begin an error text that they send in place of an answer."""
 _FINE = (0, 200, "0", "200", "success", "ok")
 """Codes of applications for a good response."""
-_PAGE = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_PAGE = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
 def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tuple[str | None, Trouble | None]:
@@ -61,9 +61,8 @@ def _told(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> str | 
         return told
     if spec.success is not None and not search(spec.success, body):
         return message_in(body) or say("mapping.no_success", lang, path=spec.success)
-    steps = [step for step in spec.then if step.per == "answer"]
-    path = next((step.error for step in steps if step.error), None) or spec.error
-    return next((told for reply in later if (told := told_error(path, reply, lang))), None)
+    paths = [step.error or spec.error for step in spec.then if step.per == "answer"]
+    return next((told for path, reply in zip(paths, later, strict=False) if (told := told_error(path, reply, lang))), None)
 
 
 def _answered_later(spec: Spec) -> bool:
@@ -116,19 +115,20 @@ def _only_tells(body: Any) -> bool:
 
 def _bad_text(spec: Spec, body: Any, answer: str, lang: Language) -> Trouble | None:
     bare = without_thinking(answer)
+    if _asks_back(body):
+        return Trouble("interactive", say("mapping.interactive", lang))
     if not bare.strip():
-        word = "interactive" if _asks_back(body) else "empty_answer"
-        return Trouble(word, say("mapping.interactive" if word == "interactive" else "mapping.empty_answer", lang))
+        return Trouble("empty_answer", say("mapping.empty_answer", lang))
     if _ERROR_TEXTS.match(bare) or any(re.search(pattern, bare) for pattern in spec.fail_if):
         return Trouble("error_answer", shown(bare))
     return None
 
 
 def _asks_back(body: Any) -> bool:
-    """FastGPT sends a form under `interactive`, Dify pauses a workflow, LangGraph interrupts."""
+    """FastGPT sends a form under `interactive` or as a part of the message, LangGraph interrupts; a text beside it is no answer yet."""
     if not isinstance(body, dict):
         return False
-    if body.get("interactive") or body.get("__interrupt__"):
+    if any(body.get(name) and isinstance(body[name], dict | list) for name in ("interactive", "__interrupt__")):
         return True
     parts = search("choices[0].message.content", body)
     return isinstance(parts, list) and any(isinstance(part, dict) and part.get("type") == "interactive" for part in parts)

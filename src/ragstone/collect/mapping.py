@@ -13,7 +13,7 @@ from ragstone.collect.answer import answer_of
 from ragstone.collect.base import Found, Kept, Reading, Received, Trouble
 from ragstone.collect.chunks import chunk_text, chunks_in
 from ragstone.collect.expressions import search
-from ragstone.collect.streams import Assembled, assemble, is_stream
+from ragstone.collect.streams import Assembled, assemble, assembled, events_in, is_stream
 from ragstone.collect.told import message_in
 from ragstone.text import say
 
@@ -41,6 +41,8 @@ def parsed(spec: Spec, received: Received, lang: Language = "en") -> Any:
     body = received.body
     if isinstance(body, str) and is_stream(body, spec):
         body = assemble(body, spec, lang)
+    elif (events := events_in(body)) is not None:
+        body = assembled(events, spec, lang)
     if spec.reader is None or received.step == "before":
         return body
     return _reshaped(body, readers.read(spec.reader, body))

@@ -13,7 +13,7 @@ from ragstone.types import Citation, Sample
 if TYPE_CHECKING:
     from ragstone.collect.base import Found
 
-_FROM_ZERO = re.compile(r"\s*(?:\[\s*ID\s*:\s*\d+(?:\s*[,，、]\s*(?:ID\s*:\s*)?\d+)*\s*\]|##\d{1,4}\$\$)", re.IGNORECASE)
+_FROM_ZERO = re.compile(r"(?:\[\s*ID\s*:\s*\d+(?:\s*[,，、]\s*(?:ID\s*:\s*)?\d+)*\s*\]|##\d{1,4}\$\$)", re.IGNORECASE)
 """Marks of RAGFlow, which counts chunks from 0."""
 _NUMBER = re.compile(r"\d{1,4}")
 _STAND_IN = "ragstone-mark-"

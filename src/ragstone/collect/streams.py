@@ -45,6 +45,14 @@ def is_stream(text: str, spec: Spec) -> bool:
     return is_events(text) or is_lines(text) or (spec.stream == "jsonl" and text.lstrip("\ufeff \t\r\n").startswith("{"))
 
 
+def events_in(body: Any) -> tuple[Event, ...] | None:
+    """Return the events of a stream that was put together and then kept as an object, None of anything else."""
+    events = body.get("events") if isinstance(body, dict) else None
+    if not isinstance(events, list) or not events or not all(isinstance(e, dict) and e.keys() == {"event", "data"} for e in events):
+        return None
+    return tuple(Event(event["event"] if isinstance(event["event"], str) else None, event["data"]) for event in events)
+
+
 def assemble(text: str, spec: Spec, lang: Language = "en") -> Assembled:
     """Return the object a stream comes to.
 
@@ -52,7 +60,11 @@ def assemble(text: str, spec: Spec, lang: Language = "en") -> Assembled:
     more); data that is no object stands under its event's name; deltas of OpenAI's shape become `choices[0].message`. The joined
     text of the answer stands where the mapping's `answer` points, if that is a plain path, and under `text` of the object in any case.
     """
-    events = events_of(text)
+    return assembled(events_of(text), spec, lang)
+
+
+def assembled(events: tuple[Event, ...], spec: Spec, lang: Language = "en") -> Assembled:
+    """Return the object that events come to, as `assemble` does."""
     outer = [event for event in events if not _INNER.match(event.kind)]
     whole = Assembled(_merged(outer))
     if (message := message_of(event.data for event in outer)) is not None:

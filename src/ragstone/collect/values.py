@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 _PART_TEXTS = ("text", "content", "value", "output_text")
-_THINKING = re.compile(r"<(think|thinking|seed:think)>.*?</\1>", re.DOTALL)
+_THINKING = ("think", "thinking", "seed:think")
 _DEEPEST = 20
 
 
@@ -48,13 +47,23 @@ def without_thinking(text: str) -> str:
     """Return an answer without what the model thought aloud in `<think>…</think>`, also where the opening or the closing tag is missing."""
     if "think" not in text:
         return text
-    text = _THINKING.sub("", text)
-    for tag in ("think", "thinking", "seed:think"):
-        _, closed, rest = text.rpartition(f"</{tag}>")
-        text = rest if closed else text
-        if text.lstrip().startswith(f"<{tag}>"):
-            return ""
+    for tag in _THINKING:
+        text = _without(text, f"<{tag}>", f"</{tag}>")
     return text.lstrip()
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    kept: list[str] = []
+    *thoughts, rest = text.split(closing)
+    for piece in thoughts:
+        before, opened, _ = piece.partition(opening)
+        if opened:
+            kept.append(before)
+        else:
+            kept.clear()  # all before a lone closing tag is thinking
+    if rest.lstrip().startswith(opening):
+        rest = ""
+    return "".join([*kept, rest])
 
 
 def number_of(value: Any) -> float | None:

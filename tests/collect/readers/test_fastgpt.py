@@ -73,7 +73,11 @@ def test_chunks_without_text_say_which_they_are():
 
 
 def test_an_answer_in_parts():
-    parts = [{"type": "reasoning", "reasoning": {"content": "想"}}, {"type": "text", "text": {"content": "五天。"}}, {"type": "tool", "tools": [{}]}]
+    parts = [
+        {"type": "reasoning", "reasoning": {"content": "想"}},
+        {"type": "text", "text": {"content": "五天。"}},
+        {"type": "tool", "tools": [{}]},
+    ]
     assert reading(body([], parts)).found.answer == "五天。"
 
 
@@ -89,7 +93,13 @@ def test_a_form_is_no_answer(response):
     assert reading(response).trouble.word == "interactive"
 
 
-def test_a_form_beside_an_answer_is_none():
+def test_a_text_that_leads_to_a_form_is_no_answer():
+    parts = [{"type": "text", "text": {"content": "请选择部门"}}, {"type": "interactive", "interactive": {"type": "userSelect"}}]
+    result = reading(body([], parts))
+    assert (result.trouble.word, result.found.answer) == ("interactive", "请选择部门")
+
+
+def test_a_node_that_had_a_form_beside_an_answer_is_fine():
     assert reading(body([{"moduleType": "userSelect", "interactive": {"type": "userSelect"}}])).trouble is None
 
 
@@ -100,7 +110,9 @@ def test_a_search_without_an_answer(data):
     assert (found.answer, found.chunks) == (None, (Chunk("x\ny", "a", 0.5, "a.pdf"),))
 
 
-@pytest.mark.parametrize("other", [{"code": 200, "data": {"q": "x", "a": "y"}}, {"code": 514, "message": "no", "data": None}, "text", None, [1], {}])
+@pytest.mark.parametrize(
+    "other", [{"code": 200, "data": {"q": "x", "a": "y"}}, {"code": 514, "message": "no", "data": None}, "text", None, [1], {}]
+)
 def test_what_is_no_answer_comes_back_with_its_keys(other):
     made = shaped(other)
     assert made == other if not isinstance(other, dict) else all(made[key] == other[key] for key in other)

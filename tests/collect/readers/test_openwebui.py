@@ -16,7 +16,11 @@ SOURCES = [
     },
     {"source": {"name": "Handbook"}, "document": ["Five days"]},
 ]
-CHUNKS = (Chunk("年假五天", "m1", 0.5, "手册.pdf"), Chunk("病假要证明", None, 0.25, "人事知识库"), Chunk("Five days", None, None, "Handbook"))
+CHUNKS = (
+    Chunk("年假五天", "m1", 0.5, "手册.pdf"),
+    Chunk("病假要证明", None, 0.25, "人事知识库"),
+    Chunk("Five days", None, None, "Handbook"),
+)
 WORDS = 'data: {"choices":[{"index":0,"delta":{"content":"五天"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 

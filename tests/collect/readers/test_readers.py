@@ -10,7 +10,11 @@ from ragstone.collect import readers
 
 KEYS = ("responseData", "quoteList", "events", "event", "data", "sources", "document", "metadata", "choices", "type", "content", "messages")
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["answer", "verbose", "source", '{"msg_type":"knowledge_recall"}']),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(["answer", "verbose", "source", '{"msg_type":"knowledge_recall"}']),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=25,
 )

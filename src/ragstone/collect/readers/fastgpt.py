@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ragstone.collect.expressions import search
+from ragstone.collect.values import text_of
+
 _DEEPEST = 64
 
 
@@ -77,7 +80,7 @@ def _text(item: dict[str, Any]) -> str | None:
 
 
 def _interactive(body: dict[str, Any], nodes: Any) -> Any:
-    """The form a flow shows instead of answering, wherever it is told."""
-    if body.get("interactive"):
-        return body["interactive"]
+    """The form a flow shows instead of answering; nodes that had one are asked only where there is no answer."""
+    if body.get("interactive") or (text_of(search("choices[0].message.content", body)) or "").strip():
+        return body.get("interactive")
     return next((node["interactive"] for node in walked(nodes) if node.get("interactive")), None)
