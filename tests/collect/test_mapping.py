@@ -68,6 +68,7 @@ def test_an_answer(answer, text):
         ({"code": 514, "message": "Key 无效", "data": None}, "platform_error", "Key 无效"),
         ({"detail": [{"loc": ["body"], "msg": "field required"}]}, "platform_error", "field required"),
         ({"code": 200, "message": "成功", "data": {"content": "x"}}, "no_answer", "nothing at answer"),
+        ({"code": 200, "message": "成功"}, "no_answer", "nothing at answer"),
         ({"message": "ok", "data": {"content": "x"}}, "no_answer", "nothing at answer"),
         ({"answer": "", "interactive": {"type": "userInput"}}, "interactive", "form"),
         ({"__interrupt__": [{"value": "which one?"}]}, "interactive", "form"),
@@ -212,6 +213,18 @@ def test_texts_of_further_requests_are_filled_in():
     spec = Spec(answer="answer", contexts="docs", then=(BY_CHUNK,), strip_context=("#",))
     found = reading(THIN, spec, then({"data": {"q": "#first"}}, 0), then({"data": {"q": "third"}}, 2)).found
     assert found.chunks == (Chunk("first", "d1", 0.5), Chunk("has one", "d2"), Chunk("third", "d3"))
+
+
+def test_fetched_texts_that_are_too_large_together():
+    further = [then({"data": {"q": "y" * (MOST // 2 + 1)}}, at) for at in (0, 2)]
+    result = reading(THIN, Spec(answer="answer", contexts="docs", then=(BY_CHUNK,)), *further)
+    assert (result.trouble.word, result.found.answer, result.found.chunks) == ("too_large", "x", None)
+
+
+def test_only_responses_with_an_answer_go_through_the_reader():
+    spec = Spec(answer="answer", reader="openwebui")
+    assert parsed(spec, Received("before", {"sources": []})) == {"sources": []}
+    assert parsed(spec, then({"sources": []})) == {"sources": [], "chunks": []}
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def why(lang="en", bodies=(BODY,), own=("answer", "contexts", "context_text"), *
         ("data.answer.text", "at data.answer there is no object but: 五天"),
         ("Data.answer", "did you mean data?"),
         ("data.xyzzy || data.answr", "did you mean answer?"),
+        ("dat || data.zzz", "at data there are: answer, chunks, total"),
         ("join('', data.chunk[].content)", "at data there are: answer, chunks, total; did you mean chunks?"),
         ("data.chunks[9].content", "at data.chunks there is a list of 2 only"),
         ("data.chunks[?id=='c9'] | [0].content", "finds nothing"),

@@ -169,6 +169,11 @@ def test_ragflow_native(space):
     assert reading(sse(*events[:5], space=space), RAGFLOW).trouble.word == "broken_stream"
 
 
+def test_thinking_without_a_last_event_of_the_whole_text():
+    thought = [ragflow("", start_to_think=True), ragflow("想一想"), ragflow("", end_to_think=True)]
+    assert reading(sse(*thought, ragflow("需要"), ragflow("证明。"), {"code": 0, "data": True}), RAGFLOW).found.answer == "需要证明。"
+
+
 def test_ragflow_text_so_far():
     texts = ["需", "需要医院开的证", "需要医院开的证明才行", "需要医院开的证明才行。"]
     text = sse(*[ragflow(text, chunks=[CHUNK]) for text in texts], {"code": 0, "data": True})
@@ -265,6 +270,7 @@ def test_an_error_in_the_middle_is_one_although_text_came(event, message):
         (sse(delta(content="Fi")) + 'data: {"choices":[{"del', OPENAI),
         (sse(*WORDS), FASTGPT),
         (sse({"answer": "x"}) + 'data: {"answ', Spec(answer="answer")),
+        (sse({"answer": "x"}) + 'data: [{"a', Spec(answer="answer")),
         (sse(("conversation.message.delta", {"type": "answer", "content": "x"})), Spec(answer="answer", reader="coze")),
         (": only a comment\n\n", Spec(answer="answer")),
         (sse({"content": "a", "is_end": False}), Spec(answer="content")),

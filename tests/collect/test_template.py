@@ -180,6 +180,7 @@ def test_everything_wrong_is_told_at_once():
         (Spec(body="just $question text"), "zh", "body: 文本不是 JSON"),
         (Spec(body={"q": "$response.id"}), "en", "$response.id; it may stand in `then` only"),
         (Spec(body={"q": "$before.id"}), "en", "$before.id needs a step `before`"),
+        (Spec(body={"q": "$rowing"}), "en", "there is no slot $rowing; did you mean row?"),
         (Spec(headers={"K": "a\nInjected: 1"}), "en", "headers.K: a header must not hold a line break"),
         (Spec(before=Step(path="/o", body={"k": "$row.nope"})), "en", "before.body: the gold set has no column nope"),
     ],

@@ -79,15 +79,17 @@ def assembled(events: tuple[Event, ...], spec: Spec, lang: Language = "en") -> A
 
 def _merged(events: Iterable[Event]) -> dict[str, Any]:
     whole: dict[str, Any] = {}
+    texts: dict[str, list[str]] = {}
     for event in events:
         if isinstance(event.data, dict):
             merge(whole, event.data)
             if event.kind.startswith("response.") and isinstance(event.data.get("response"), dict):
                 merge(whole, event.data["response"])
-        elif event.name and event.data != DONE:
-            before = whole.get(event.name)
-            joined = isinstance(before, str) and isinstance(event.data, str)
-            merge(whole, {event.name: before + event.data if joined else event.data})
+        elif event.name and isinstance(event.data, str):
+            texts.setdefault(event.name, []).extend([] if event.data == DONE else [event.data])
+        elif event.name:
+            merge(whole, {event.name: event.data})
+    merge(whole, {name: "".join(pieces) for name, pieces in texts.items() if pieces and name not in whole})
     return whole
 
 
