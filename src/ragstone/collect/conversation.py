@@ -204,13 +204,13 @@ class Conversation:
 
     def _parse(self, request: Request, received: Received) -> None:
         """Bring a response into the mapping's shape; a secret that a stream has told in pieces is taken out of what is kept."""
-        request.parsed = mapping.parsed(self._line.spec, received)
+        request.parsed = mapping.parsed(self._line.spec, received, self._line.lang)
         if isinstance(received.body, str) and isinstance(request.parsed, dict):
             clean = self._line.address.cleaned(request.parsed)
             if clean != request.parsed:
                 clean.pop("events", None)  # each of them holds a piece, none the whole
                 request.received = replace(received, body=clean)
-                request.parsed = mapping.parsed(self._line.spec, request.received)
+                request.parsed = mapping.parsed(self._line.spec, request.received, self._line.lang)
 
 
 def _received(request: Request) -> Received:
