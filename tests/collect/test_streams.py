@@ -1,5 +1,7 @@
 """Streams: a stream of a whole response reads like the whole response, and one without its end is told apart."""
 
+from itertools import pairwise
+
 import orjson
 import pytest
 from hypothesis import given
@@ -334,7 +336,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 )
 def test_the_stream_of_a_response_reads_like_the_response(answer, cuts, texts, end, space):
     places = sorted({0, len(answer), *(min(cut, len(answer)) for cut in cuts)})
-    pieces = [answer[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [answer[a:b] for a, b in pairwise(places)]
     chunks = [{"id": str(at), "content": text} for at, text in enumerate(texts)]
     whole = {"choices": [{"index": 0, "message": {"role": "assistant", "content": answer, "reference": chunks}, "finish_reason": "stop"}]}
     stream = sse(*[delta(content=piece) for piece in pieces], delta("stop", reference=chunks), "[DONE]", end=end, space=space)
