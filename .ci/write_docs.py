@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import get_args
 
 from ragstone.cli.app import COMMANDS, run
+from ragstone.collect.page import platforms_page
 from ragstone.config.page import settings_page
 from ragstone.metrics import available
 from ragstone.pages import page
@@ -61,6 +62,7 @@ def pages() -> dict[Path, str]:
         folder = DOCS if lang == "en" else DOCS / lang
         found |= {folder / "metrics" / f"{name}.md": page(name, lang) for name in names}
         found[folder / "settings.md"] = settings_page(lang)
+        found[folder / "platforms.md"] = platforms_page(lang)
         found[folder / "reading.md"] = reading_page(lang)
         found[folder / "cli.md"] = cli_page(lang)
         mended[folder / "check.md"] = check_page((folder / "check.md").read_text(encoding="utf-8"), lang)

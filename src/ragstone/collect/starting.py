@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 COLUMNS = 100
 """Width of a line of comment; a Chinese character is two wide."""
-_READ = (
+READ = (
     *("answer", "contexts", "context_id", "context_text", "context_score", "context_source"),
     *("error", "usage", "success", "strip", "strip_context", "fail_if"),
 )
+"""Fields that say how a response is read, in the order they are shown in."""
 
 
 def settings_file(platform: str, lang: Language) -> str:
@@ -96,7 +97,7 @@ def _collect(known: Preset, lang: Language) -> Iterator[str]:
     yield '#headers = { X-Tenant = "$env.MY_TENANT" }'
     yield ""
     yield from _told(say("platforms.init_read", lang), lang)
-    yield from (f"#{field} = {toml(known.fields[field])}" for field in _READ if field in known.fields)
+    yield from (f"#{field} = {toml(known.fields[field])}" for field in READ if field in known.fields)
     yield ""
     yield from _told(say("platforms.init_pace", lang), lang)
     yield from ("#timeout = 120.0", "#retries = 5", "#concurrency = 4", "#repeat = 1")

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from ragstone.cache import cache_folder
 from ragstone.config import Config, Loaded
+from ragstone.config.problems import URLS
 from ragstone.config.sources import leaves
 from ragstone.config.writing import toml as _toml
 from ragstone.doctor.findings import Examined, Setting
@@ -25,7 +26,7 @@ def settings_in_force(loaded: Loaded, environ: Mapping[str, str]) -> tuple[Setti
     """Return every setting; addresses come without credentials, and of a key only the variable's name and whether it is set."""
     found = {place: _value(loaded.config, place) for place, _ in leaves() if place != ("prices",) or not loaded.config.prices}
     rows = {".".join(place): Setting(".".join(place), value, loaded.origin[".".join(place)]) for place, value in found.items()}
-    for name in ("judge.base_url", "embeddings.base_url", "collect.url"):
+    for name in map(".".join, URLS):
         rows[name] = Setting(name, shown_url(rows[name].value) if rows[name].value else None, rows[name].origin)
     derived = {row.name: row for row in _derived(loaded.config, environ)}
     for name, row in derived.items():
