@@ -167,6 +167,14 @@ def test_flags_of_collect_are_about_the_application(name):
     assert getattr(load_config({name: "3"}, environ={}).config.collect, name) == getattr(Config().collect, name)
 
 
+@pytest.mark.parametrize("name", ["platform", "url", "app", "stream"])
+def test_what_only_collect_has_is_unknown_elsewhere(name):
+    value = "http://h" if name == "url" else "none"
+    assert getattr(load_config({name: value}, environ={}, command="collect").config.collect, name) == value
+    with pytest.raises(ConfigError, match=f"there is no setting {name}"):
+        load_config({name: value}, environ={})
+
+
 def test_a_wrong_flag_of_collect_is_named_as_it_was_given():
     with pytest.raises(ConfigError, match=r"^--timeout = 0: must be a number above 0"):
         load_config({"timeout": 0}, environ={}, command="collect")

@@ -27,6 +27,7 @@ from ragstone.config.problems import from_validation, take_secrets, unknown_flag
 from ragstone.config.sources import (
     FILE_NAME,
     FLAGS,
+    OF_COLLECT,
     TABLES,
     Layer,
     Place,
@@ -97,7 +98,8 @@ def load_config(
     variables, strangers = from_environment(environ, command)
     layers = [from_file(file, lang) if file else {}, variables, from_flags(flags, command)]
     tables = [name for name in TABLES if isinstance(flags.get(name), Mapping)]
-    problems = [unknown_flag(name, lang) for name in flags if name not in FLAGS and name not in tables]
+    strange = () if command == "collect" else OF_COLLECT
+    problems = [unknown_flag(name, lang) for name in flags if (name not in FLAGS or name in strange) and name not in tables]
     problems += [text for layer in layers for text in take_secrets(layer, lang)]
     both = [layer[_METRICS].name for layer in layers if _METRICS in layer and _PRESET in layer]
     problems += [say("config.metrics_and_preset", lang, name=name) for name in both]

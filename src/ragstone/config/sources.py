@@ -24,6 +24,9 @@ Place = tuple[str, ...]
 
 FILE_NAME = "ragstone.toml"
 
+OF_COLLECT = ("platform", "url", "app", "stream")
+"""Flags that only `collect` has; as RAGSTONE_ variables they mean nothing to other commands."""
+
 FLAGS: dict[str, Place] = {
     "judge": ("judge", "model"),
     "embeddings": ("embeddings", "model"),
@@ -34,7 +37,7 @@ FLAGS: dict[str, Place] = {
     **{f"level_{name}": ("levels", name) for name in ("high", "middle")},
     **{name: (name,) for name in ("language", "lang", "map", "encoding", "strip_citations", "max_cell_mb", "concurrency", "rpm", "tpm")},
     **{name: (name,) for name in ("repeat", "limit", "seed", "no_cache", "cache", "cache_mb", "deadline")},
-    **{name: ("collect", name) for name in ("platform", "url", "app", "stream")},
+    **{name: ("collect", name) for name in OF_COLLECT},
     **{name: (name,) for name in ("max_calls", "max_tokens_total", "max_cost", "dry_run", "min_coverage", "retry_failed", "force")},
 }
 """Name of a flag (and, upper-cased after RAGSTONE_, of a variable) -> the setting it sets."""
