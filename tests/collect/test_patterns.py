@@ -1,6 +1,10 @@
 """Regular expressions of the settings: usable ones pass, the others are told apart before they meet an answer."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.collect.patterns import mistake
 
@@ -42,3 +46,12 @@ def test_patterns_that_could_match_forever_are_refused(pattern):
 def test_other_mistakes_are_told_in_words(pattern, en, zh):
     assert en in mistake(pattern, "en")
     assert zh in mistake(pattern, "zh")
+
+
+@given(st.text(st.sampled_from(r"ab\\d\\s[](){}?*+|^$.,1-9年")))
+def test_whatever_is_given_is_told_or_can_be_used(pattern):
+    told = mistake(pattern, "en")
+    if told is None:
+        assert re.compile(pattern).search("") is None
+    else:
+        assert told

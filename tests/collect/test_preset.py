@@ -6,6 +6,8 @@ from pathlib import Path
 
 import jmespath
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ragstone
 from ragstone.collect.preset import Preset, platforms, preset, spec_of
@@ -113,6 +115,29 @@ def test_body_and_headers_are_merged_and_other_fields_replaced():
     }
     assert (spec.headers, spec.strip, spec.answer, len(spec.then)) == ({"X-T": "1"}, (r"\[\d+\]",), "a.b", 1)
     assert set(spec.own) == {"url", "app", "platform", "headers", "body", "answer", "strip"}
+
+
+keys = st.sampled_from(["stream", "detail", "messages", "variables", "a"])
+bodies = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(keys, bodies, max_size=4))
+def test_every_value_of_the_users_body_is_sent_and_the_platforms_are_where_the_user_says_nothing(body):
+    sent = made("fastgpt", body={**body, "ask": "$question"}).body
+    usual = preset("fastgpt").fields["body"]
+    assert {name: sent[name] for name in body} == body  # nothing of the platform's lies below an object
+    assert {name: sent[name] for name in usual if name not in body} == {name: usual[name] for name in usual if name not in body}
+
+
+@given(st.sampled_from(platforms()), st.integers(0, 6), st.sampled_from(["https://h", "http://h:81/rag", "https://h/a/b"]))
+def test_any_beginning_of_the_path_may_stand_in_the_address(name, count, base):
+    steps = preset(name).fields["path"].partition("$")[0].split("/")[1:]
+    steps = [step for step in steps if step][:count]
+    assert made(name, url="/".join([base, *steps])).url == base
 
 
 def test_names_an_author_chose_are_replaced_and_not_sent_beside_the_users():

@@ -11,7 +11,7 @@ from ragstone.collect.marks import cleaned
 from ragstone.collect.preset import platforms, preset
 from ragstone.collect.select import make_application
 from ragstone.config import CollectSettings, Config, StepSettings
-from ragstone.errors import AuthError, EndpointError, StoppedError
+from ragstone.errors import AuthError, ConfigError, EndpointError, StoppedError
 from ragstone.transport.retry import Backoff
 from ragstone.types import Sample
 
@@ -110,6 +110,7 @@ async def test_a_wrong_app_stops(name):
         ("dify-chat", "replaced", {"stream": "event-sse"}),
         ("ragflow", "old", {"path": "/api/v1/chats/$app/completions"}),
         ("hayhooks", "replies", {}),
+        ("hayhooks", "message", {}),
     ],
 )
 async def test_other_versions_are_read_as_well(name, variant, given):
@@ -243,9 +244,18 @@ async def test_what_would_fail_every_row_stops(name, variant, kind):
     assert isinstance(kept[0].stop, kind), (kept[0].trouble, kept[0].stop)
 
 
-async def test_a_workflow_whose_output_has_another_name_is_told_with_the_real_names():
-    kept, _, _ = await asked("dify-workflow", "own-names", body={"inputs": {"q": "$question"}}, answer="data.outputs.replly")
-    assert "data.outputs.reply" in str(kept[0].stop) or "reply" in str(kept[0].stop)
+@pytest.mark.parametrize(
+    ("name", "variant", "given", "said"),
+    [
+        ("dify-workflow", "own-names", {"body": {"inputs": {"q": "$question"}}}, "at data.outputs there are: reply"),
+        ("langserve", "own-output", {}, "at output there are: said"),
+        ("hayhooks", "own-output", {}, "at result there are: said"),
+    ],
+)
+async def test_names_that_are_not_tried_are_told(name, variant, given, said):
+    kept, _, _ = await asked(name, variant, **given)
+    assert isinstance(kept[0].stop, ConfigError)
+    assert said in str(kept[0].stop)
 
 
 async def test_nothing_of_the_key_is_kept():

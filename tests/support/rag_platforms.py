@@ -536,7 +536,7 @@ def langserve(asked: Asked, variant: str) -> Reply:
     documents = [
         {"page_content": t, "metadata": {"source": d, "score": s, "id": i}, "type": "Document", "id": None} for i, t, s, d in found.chunks
     ]
-    shapes = {"text": found.answer, "message": {"content": found.answer, "type": "ai"}}
+    shapes = {"text": found.answer, "message": {"content": found.answer, "type": "ai"}, "own-output": {"said": found.answer}}
     output = shapes.get(variant, {"answer": found.answer, "context": documents})
     return tell({"output": output, "metadata": {"run_id": "r", "feedback_tokens": []}})
 
@@ -549,7 +549,12 @@ def hayhooks(asked: Asked, variant: str) -> Reply:
         return tell({"detail": [{"loc": ["body", wanted], "msg": "Field required", "type": "missing"}]}, 422)
     found = fact(asked.body[wanted])
     documents = [{"id": i, "content": t, "score": s, "meta": {"file_path": d}} for i, t, s, d in found.chunks]
-    shapes: dict[str, Any] = {"text": found.answer, "replies": {"replies": [found.answer], "documents": documents}}
+    shapes: dict[str, Any] = {
+        "text": found.answer,
+        "replies": {"replies": [found.answer], "documents": documents},
+        "message": {"llm": {"replies": [{"content": found.answer}]}, "retriever": {"documents": documents}},
+        "own-output": {"said": found.answer},
+    }
     return tell({"result": shapes.get(variant, {"answers": [{"data": found.answer, "documents": documents}]})})
 
 

@@ -58,6 +58,8 @@ def _requests(known: Preset, lang: Language) -> Iterator[str]:
     for step in known.fields.get("then", ()):
         kind = "chunk" if step.get("per") == "chunk" else "answer"
         yield from ("", say(f"platforms.page_then_{kind}", lang, method=step["method"], path=step["path"]))
+    if known.other_paths:
+        yield from ("", say("platforms.page_other", lang, paths=", ".join(f"`path = {toml(path)}`" for path in known.other_paths)))
     change: Mapping[str, Any] | None = known.streaming or known.blocking
     if change is not None:
         shown = ", ".join(f"`{key} = {toml(value)}`" for key, value in change.items() if key in ("path", "body"))
