@@ -23,6 +23,9 @@ def test_every_platform_has_its_request_and_its_fields(name, lang):
     assert (request[1], request[2], orjson.loads(request[3])) == (fields["method"], fields["path"], fields["body"])
     for step in (*fields.get("then", ()), *([fields["before"]] if "before" in fields else ())):
         assert f"{step['method']} {step['path']}" in section
+    changed = preset(name).streaming or preset(name).blocking or {}
+    assert all(f"{step['method']} {step['path']}" in section for step in changed.get("then", ()))
+    assert ("`chunks`" in section) == ("reader" in fields)
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE)
     assert {"contexts", "error"} <= {field for field, _ in rows}
     assert all(code.count("|") == code.count("\\|") for _, code in rows), "a bar would end the cell"

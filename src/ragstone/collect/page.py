@@ -43,6 +43,8 @@ def _section(known: Preset, lang: Language) -> Iterator[str]:
     yield f"- {say('platforms.page_chunks', lang)} {say(f'platforms.chunks_{name}', lang)}"
     yield f"- {say('platforms.page_note', lang)} {say(f'platforms.note_{name}', lang)}"
     yield from ("", *_requests(known, lang), "")
+    if reader := known.fields.get("reader"):
+        yield from (say(f"platforms.reader_{reader}", lang), "")
     yield from (say("platforms.page_read", lang), "|---|---|")
     yield from (f"| `{field}` | {_cell(toml(known.fields[field]))} |" for field in READ if field in known.fields)
     yield ""
@@ -55,15 +57,20 @@ def _requests(known: Preset, lang: Language) -> Iterator[str]:
     yield f"{known.fields['method']} {known.fields['path']}"
     yield orjson.dumps(known.fields["body"], option=orjson.OPT_INDENT_2).decode()
     yield "```"
-    for step in known.fields.get("then", ()):
-        kind = "chunk" if step.get("per") == "chunk" else "answer"
-        yield from ("", say(f"platforms.page_then_{kind}", lang, method=step["method"], path=step["path"]))
+    yield from _steps(known.fields, lang)
     if known.other_paths:
         yield from ("", say("platforms.page_other", lang, paths=", ".join(f"`path = {toml(path)}`" for path in known.other_paths)))
     change: Mapping[str, Any] | None = known.streaming or known.blocking
     if change is not None:
         shown = ", ".join(f"`{key} = {toml(value)}`" for key, value in change.items() if key in ("path", "body"))
         yield from ("", say("platforms.page_stream", lang, stream=change["stream"], change=shown))
+        yield from _steps(change, lang)
+
+
+def _steps(fields: Mapping[str, Any], lang: Language) -> Iterator[str]:
+    for step in fields.get("then", ()):
+        kind = "chunk" if step.get("per") == "chunk" else "until" if "until" in step else "answer"
+        yield from ("", say(f"platforms.page_then_{kind}", lang, method=step["method"], path=step["path"], until=step.get("until", "")))
 
 
 def _cell(text: str) -> str:
