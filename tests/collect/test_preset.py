@@ -153,6 +153,19 @@ def test_steps_are_replaced_also_by_none():
     assert made("maxkb", before=StepSettings(path="/open")).before.path == "/open"
 
 
+def test_a_request_that_reads_a_chunks_text_is_sent_for_every_chunk():
+    (step,) = made("fastgpt", then=(StepSettings(path="/p?id=$id", text="t"),)).then
+    assert step.per == "chunk"
+    (step,) = made("fastgpt", then=(StepSettings(path="/p", contexts="c"),)).then
+    assert step.per == "answer"
+
+
+@pytest.mark.parametrize("none", ["null", "`null`"])
+def test_an_answer_that_stands_nowhere_is_that_of_an_application_that_only_retrieves(none):
+    assert made("mine", path="/s?q=$question", answer=none, contexts="hits").answer is None
+    assert made("fastgpt", contexts=none).contexts is None
+
+
 def test_pace_falls_back_on_the_judge_and_the_top_level():
     assert (made("fastgpt").timeout, made("fastgpt").retries, made("fastgpt").concurrency) == (7, 1, 16)
     spec = made("fastgpt", timeout=3.0, retries=0, concurrency=2)
@@ -203,6 +216,11 @@ def test_an_application_described_by_the_table_alone():
         ({"platform": "mine", "url": "http://h", "path": "/$app?q=$question", "answer": "a"}, "$app", "$app"),
         ({"platform": "hayhooks", "url": "http://h", "app": "p", "body": {"query": "question"}}, "$question", "$question"),
         ({"platform": "dify-retrieval", "url": "http://h", "app": "d", "stream": "event-sse"}, "--stream", "--stream"),
+        (
+            {"platform": "fastgpt", "url": "http://h", "then": (StepSettings(path="/x", per="chunk"),)},
+            "[[collect.then]] 1",
+            "[[collect.then]] 1",
+        ),
         ({"platform": "fastgpt", "url": "http://h", "fail_if": ["("]}, "fail_if", "fail_if"),
     ],
 )

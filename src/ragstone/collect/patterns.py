@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,10 @@ def mistake(pattern: str, lang: Language) -> str | None:
     if len(pattern) > LONGEST:
         return say("platforms.pattern_long", lang, most=LONGEST)
     try:
-        compiled = re.compile(pattern)
-        slow = _explodes(_parser.parse(pattern))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # `[[` means today what it looks like
+            compiled = re.compile(pattern)
+            slow = _explodes(_parser.parse(pattern))
     except (re.error, OverflowError, RecursionError) as error:
         return say("platforms.pattern_wrong", lang, reason=error)
     if slow:

@@ -25,6 +25,8 @@ PLATFORMS = (
 _FACTS = ("example_url", "key_example", "other_paths", "whole", "needs", "streaming", "blocking")
 """Keys of a platform's file that are no fields of a Spec."""
 _MERGED = ("body", "headers")
+_NOWHERE = ("null", "`null`")
+"""Expressions that say that there is none: an application that only retrieves, or one that exposes no chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,10 @@ def _plain(own: Mapping[str, Any]) -> dict[str, Any]:
     """The user's fields as plain values: records as dicts."""
 
     def plain(step: StepSettings) -> dict[str, Any]:
-        return {name: value for name, value in step.model_dump().items() if name in Step.model_fields}
+        per = step.per or ("chunk" if step.text is not None else "answer")
+        return {**{name: value for name, value in step.model_dump().items() if name in Step.model_fields}, "per": per}
 
-    found = dict(own)
+    found: dict[str, Any] = {name: None if name in ("answer", "contexts") and value in _NOWHERE else value for name, value in own.items()}
     if "before" in found:
         found["before"] = plain(found["before"])
     if "then" in found:

@@ -43,6 +43,9 @@ def _missing(spec: Spec, known: Preset | None, lang: Language) -> Iterator[str]:
             yield say("platforms.no_body_key", lang, platform=spec.platform, name=name)
     if spec.answer is None and spec.contexts is None and not any(step.answer or step.contexts for step in spec.then):
         yield say("platforms.no_answer", lang, platform=spec.platform)
+    for number, step in enumerate(spec.then, 1):
+        if step.per == "chunk" and step.text is None:
+            yield say("platforms.no_chunk_text", lang, number=number)
     if not _QUESTION.search(sent):
         yield say("platforms.no_question", lang, platform=spec.platform)
 

@@ -113,8 +113,8 @@ class StepSettings(Settings):
     """More request headers; `$env.NAME` is a secret from the environment."""
     body: Any = None
     """Request body with slots."""
-    per: Literal["answer", "chunk"] = "answer"
-    """`chunk`: sent for every chunk that came without text."""
+    per: Literal["answer", "chunk"] | None = None
+    """`chunk`: sent for every chunk that came without text; unset = so if `text` is given, else once an answer."""
     text: str | None = None
     """Where a chunk's text stands in this response."""
     answer: str | None = None
