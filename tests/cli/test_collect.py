@@ -178,7 +178,7 @@ def test_the_page_at_the_end(server, capfd, lang):
 @LANGUAGES
 @pytest.mark.parametrize("word", WORDS)
 def test_every_word_has_a_sentence_that_says_what_to_do(word, lang):
-    text = say(f"collect.word_{word}", lang)
+    text = say(f"collected.word_{word}", lang)
     assert text.endswith("。" if lang == "zh" else ".")
     assert len(text) <= 180
 
@@ -187,7 +187,7 @@ def test_words_on_the_page_come_from_the_rows(capfd):
     assert collect(None, "gold.jsonl", "--to", "samples.jsonl", "--call", "rag:broken", lang="zh") == 1
     out = capfd.readouterr().out
     assert "call_failed  3（leave, warranty, parking）" in out
-    assert say("collect.word_call_failed", "zh")[:20] in out
+    assert say("collected.word_call_failed", "zh")[:20] in out
     assert "成功 0，失败 3" in out
 
 

@@ -166,7 +166,7 @@ def _tell(found: Collected, config: Config, lang: Language, *, json: bool) -> in
         print(collected_page(found, lang), flush=True)  # what is told on stderr afterwards must stand below it
     if found.covered(config.min_coverage):
         return FINE
-    return tell(say("collect.not_covered", lang, ok=found.ok, rows=found.rows, limit=f"{config.min_coverage:.0%}"), FAILED)
+    return tell(say("collected.not_covered", lang, ok=found.ok, rows=found.rows, limit=f"{config.min_coverage:.0%}"), FAILED)
 
 
 def _needed(gold: Path | None, lang: Language) -> Path:
@@ -174,7 +174,7 @@ def _needed(gold: Path | None, lang: Language) -> Path:
     from ragstone.text import say
 
     if gold is None:
-        raise ConfigError(say("collect.gold_missing", lang))
+        raise ConfigError(say("collected.gold_missing", lang))
     return gold
 
 
@@ -184,9 +184,9 @@ def _target(to: Path | None, answers: Path | None, lang: Language) -> Path:
     from ragstone.text import say
 
     if to is None:
-        raise ConfigError(say("collect.to_missing", lang))
+        raise ConfigError(say("collected.to_missing", lang))
     if answers is not None and _same(to, answers):
-        raise ConfigError(say("collect.to_is_answers", lang, path=to))
+        raise ConfigError(say("collected.to_is_answers", lang, path=to))
     return to
 
 

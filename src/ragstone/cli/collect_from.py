@@ -34,9 +34,9 @@ class Origin:
         if not named:
             from ragstone.collect.preset import platforms
 
-            raise ConfigError(say("collect.no_source", lang, platforms=", ".join(platforms())))
+            raise ConfigError(say("collected.no_source", lang, platforms=", ".join(platforms())))
         if len(named) > 1:
-            raise ConfigError(say("collect.two_sources", lang, first=named[0], second=named[1]))
+            raise ConfigError(say("collected.two_sources", lang, first=named[0], second=named[1]))
 
     def gold(self, path: Path, config: Config, limit: int | None, lang: Language) -> SampleSource:
         """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
@@ -48,7 +48,7 @@ class Origin:
         mapping = config.map if self.answers is None else _part(config.map, _OF_GOLD | _OF_BOTH)
         source = _scan(path, config, mapping, limit or config.limit)
         if "question" not in source.columns:
-            raise DataError(source.name, [Problem(say("collect.no_question", lang, found=", ".join(source.found)))])
+            raise DataError(source.name, [Problem(say("collected.no_question", lang, found=", ".join(source.found)))])
         return source
 
     def application(self, gold: SampleSource, config: Config, environ: Mapping[str, str], lang: Language) -> Application:
@@ -79,7 +79,7 @@ def _application_named(loaded: Loaded, lang: Language) -> Iterator[str]:
     elif origin.startswith("environment "):
         yield origin.removeprefix("environment ")
     elif origin:
-        yield say("collect.file_source", lang, file=origin)
+        yield say("collected.file_source", lang, file=origin)
 
 
 def _pace(config: Config) -> dict[str, Any]:

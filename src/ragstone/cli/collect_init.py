@@ -24,13 +24,13 @@ def write_settings(platform: str, path: Path, lang: Language, *, force: bool = F
     said = []
     try:
         if path.exists() and not force:
-            raise ConfigError(say("collect.init_exists", lang, path=path))
+            raise ConfigError(say("collected.init_exists", lang, path=path))
         if path.exists():
-            said.append(say("collect.init_set_aside", lang, path=_set_aside(path)))
+            said.append(say("collected.init_set_aside", lang, path=_set_aside(path)))
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        raise ConfigError(say("collect.init_not_written", lang, path=path, reason=reason_of(error, lang))) from None
+        raise ConfigError(say("collected.init_not_written", lang, path=path, reason=reason_of(error, lang))) from None
     return "\n".join([*said, _next(platform, path, lang)])
 
 
@@ -39,7 +39,7 @@ def _next(platform: str, path: Path, lang: Language) -> str:
     from ragstone.text import say
 
     config = "" if str(path) == FILE_NAME else f" --config {shlex.quote(str(path))}"
-    return say("collect.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
+    return say("collected.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
 
 
 def _set_aside(path: Path) -> Path:

@@ -23,36 +23,35 @@ def collected_page(found: Collected, lang: Language) -> str:
 
 
 def _lines(found: Collected, lang: Language) -> Iterator[str]:
-    samples = shlex.quote(str(found.samples))
-    key = "collect.done" if found.failed else "collect.done_all"
+    key = "collected.done" if found.failed else "collected.done_all"
     yield say(key, lang, rows=found.rows, ok=found.ok, failed=found.failed)
     if found.reasons:
-        yield from ("", say("collect.failed_heading", lang), *_failed(found, lang))
+        yield from ("", say("collected.failed_heading", lang), *_failed(found, lang))
     if found.exposed > found.empty:  # else a notice tells it
         yield from ("", *folded(_exposed(found, lang), COLUMNS))
     for notice in found.notices:
         yield from ("", *folded(notice, COLUMNS))
-    yield from ("", say("collect.files", lang, samples=found.samples), say("collect.files_raw", lang, raw=found.raw))
-    yield from ("", say("collect.next", lang))
+    yield from ("", say("collected.files", lang, samples=found.samples), say("collected.files_raw", lang, raw=found.raw))
+    yield from ("", say("collected.next", lang))
     if found.failed:
-        yield f"  {say('collect.next_retry', lang)}"
-    yield f"  ragstone evaluate {samples} --judge MODEL --base-url URL --out runs/a"
+        yield f"  {say('collected.next_retry', lang)}"
+    yield say("collected.next_evaluate", lang, samples=shlex.quote(str(found.samples)))
 
 
 def _failed(found: Collected, lang: Language) -> Iterator[str]:
     for word, rows in found.reasons.items():
         some = _some(rows.examples, rows.count, lang)
-        yield from folded(say("collect.failed_line", lang, word=word, count=rows.count, ids=some), COLUMNS, "  ", "    ")
-        yield from folded(say(f"collect.word_{word}", lang), COLUMNS, "    ")
+        yield from folded(say("collected.failed_line", lang, word=word, count=rows.count, ids=some), COLUMNS, "  ", "    ")
+        yield from folded(say(f"collected.word_{word}", lang), COLUMNS, "    ")
 
 
 def _some(ids: Sequence[str], count: int, lang: Language) -> str:
     shown = ", ".join(cut_middle(one, 40) for one in ids[:IDS_SHOWN])
-    return shown if count <= IDS_SHOWN else say("collect.more_ids", lang, ids=shown, count=count - IDS_SHOWN)
+    return shown if count <= IDS_SHOWN else say("collected.more_ids", lang, ids=shown, count=count - IDS_SHOWN)
 
 
 def _exposed(found: Collected, lang: Language) -> str:
     """How many of the good rows tell what was retrieved, and for how many that was nothing."""
     every = found.exposed == found.ok
-    text = say("collect.exposed_all", lang) if every else say("collect.exposed", lang, count=found.exposed, ok=found.ok)
-    return text + (say("collect.retrieved_nothing", lang, count=found.empty) if found.empty else "")
+    text = say("collected.exposed_all", lang) if every else say("collected.exposed", lang, count=found.exposed, ok=found.ok)
+    return text + (say("collected.retrieved_nothing", lang, count=found.empty) if found.empty else "")

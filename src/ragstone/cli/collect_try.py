@@ -61,13 +61,13 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
 
 def try_page(application: Application, tried: Sequence[Tried], lang: Language) -> str:
     """Return the page: how it is asked and read, then every row."""
-    advice = say("collect.try_wrong" if application.mapping else "collect.try_called", lang)
-    lines = [say("collect.try_heading", lang), *_mapping(application), "", *folded(advice, COLUMNS)]
+    advice = say("collected.try_wrong" if application.mapping else "collected.try_called", lang)
+    lines = [say("collected.try_heading", lang), *_mapping(application), "", *folded(advice, COLUMNS)]
     for notice in getattr(application, "notices", ()):
         lines += ["", *folded(notice, COLUMNS)]
     for number, one in enumerate(tried, 1):
         lines += ["", *_row(number, len(tried), one, lang)]
-    lines += ["", *folded(say("collect.try_nothing_written", lang), COLUMNS)]
+    lines += ["", *folded(say("collected.try_nothing_written", lang), COLUMNS)]
     return "\n".join(lines)
 
 
@@ -104,7 +104,7 @@ def _shown(value: Any) -> str:
 
 def _row(number: int, total: int, tried: Tried, lang: Language) -> Iterator[str]:
     sample, kept = tried.sample, tried.kept
-    title = say("collect.try_row", lang, number=number, total=total, id=one_line(sample["id"]))
+    title = say("collected.try_row", lang, number=number, total=total, id=one_line(sample["id"]))
     yield from folded(title, COLUMNS)
     yield "─" * min(COLUMNS, width(title))
     yield from _field("question", str(sample.get("question") or ""), lang)
@@ -112,22 +112,22 @@ def _row(number: int, total: int, tried: Tried, lang: Language) -> Iterator[str]
         yield from _field("error", str(sample["error"]), lang)
     yield from _answer(sample, lang)
     if kept.latency_s is not None:
-        key = "collect.try_seconds" if kept.attempts <= 1 else "collect.try_seconds_tries"
+        key = "collected.try_seconds" if kept.attempts <= 1 else "collected.try_seconds_tries"
         yield from _field("latency", say(key, lang, seconds=f"{kept.latency_s:.2f}", attempts=kept.attempts), lang)
     if not sample["error"]:
         yield from _chunks(sample, lang)
 
 
 def _field(name: str, text: str, lang: Language) -> list[str]:
-    return folded(text, COLUMNS, say(f"collect.try_{name}", lang))
+    return folded(text, COLUMNS, say(f"collected.try_{name}", lang))
 
 
 def _answer(sample: Mapping[str, Any], lang: Language) -> Iterator[str]:
     answer, raw = sample["answer"], sample["answer_raw"]
     if answer is None:
-        yield from _field("answer", say("collect.try_no_answer", lang), lang)
+        yield from _field("answer", say("collected.try_no_answer", lang), lang)
         return
-    yield from _field("answer", _cut(answer, ANSWER_SHOWN) or say("collect.try_blank", lang), lang)
+    yield from _field("answer", _cut(answer, ANSWER_SHOWN) or say("collected.try_blank", lang), lang)
     yield from _told_cut(answer, ANSWER_SHOWN, lang)
     if raw is not None and raw != answer and (pieces := _stripped(raw, answer)):
         yield from _field("stripped", pieces, lang)
@@ -146,25 +146,25 @@ def _stripped(raw: str, answer: str) -> str:
 def _chunks(sample: Mapping[str, Any], lang: Language) -> Iterator[str]:
     contexts = sample["contexts"]
     if not contexts:
-        yield from _field("contexts", say("collect.try_null" if contexts is None else "collect.try_empty", lang), lang)
+        yield from _field("contexts", say("collected.try_null" if contexts is None else "collected.try_empty", lang), lang)
         return
-    yield from _field("contexts", say("collect.try_count", lang, count=len(contexts)), lang)
+    yield from _field("contexts", say("collected.try_count", lang, count=len(contexts)), lang)
     for i, text in enumerate(contexts):
         lead = f"  {i + 1}. "
         about = " · ".join(_about(sample, i, lang))
         yield from folded(about, COLUMNS, lead) if about else ()
-        yield from folded(_cut(text, CHUNK_SHOWN) or say("collect.try_blank", lang), COLUMNS, " " * len(lead) if about else lead)
+        yield from folded(_cut(text, CHUNK_SHOWN) or say("collected.try_blank", lang), COLUMNS, " " * len(lead) if about else lead)
         yield from _told_cut(text, CHUNK_SHOWN, lang, " " * len(lead))
 
 
 def _about(sample: Mapping[str, Any], i: int, lang: Language) -> Iterator[str]:
     ids, scores, sources = (sample[f"context_{name}"] for name in ("ids", "scores", "sources"))
     if scores and scores[i] is not None:
-        yield say("collect.try_score", lang, score=f"{scores[i]:.4g}")
+        yield say("collected.try_score", lang, score=f"{scores[i]:.4g}")
     if ids:
-        yield say("collect.try_id", lang, id=one_line(ids[i]))
+        yield say("collected.try_id", lang, id=one_line(ids[i]))
     if sources and sources[i] is not None:
-        yield say("collect.try_source", lang, source=one_line(sources[i]))
+        yield say("collected.try_source", lang, source=one_line(sources[i]))
 
 
 def _cut(text: str, shown: int) -> str:
@@ -172,4 +172,4 @@ def _cut(text: str, shown: int) -> str:
 
 
 def _told_cut(text: str, shown: int, lang: Language, margin: str = "  ") -> list[str]:
-    return folded(say("collect.try_cut", lang, shown=shown, total=len(text)), COLUMNS, margin) if len(text) > shown else []
+    return folded(say("collected.try_cut", lang, shown=shown, total=len(text)), COLUMNS, margin) if len(text) > shown else []
