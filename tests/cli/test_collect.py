@@ -181,6 +181,8 @@ def test_every_word_has_a_sentence_that_says_what_to_do(word, lang):
     text = say(f"collected.word_{word}", lang)
     assert text.endswith("。" if lang == "zh" else ".")
     assert len(text) <= 180
+    page = DOCS / ("zh" if lang == "zh" else ".") / "collect.md"
+    assert f"| `{word}` | {text} |" in page.read_text(encoding="utf-8")
 
 
 def test_words_on_the_page_come_from_the_rows(capfd):
