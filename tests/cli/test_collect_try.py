@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.collected import (
     ANSWERS,
     GOLD,
@@ -26,6 +28,7 @@ from support.collected import (
 from support.rag_server import ThreadedRagServer, fail, tell
 
 from ragstone.cli.app import run
+from ragstone.cli.collect_try import _stripped
 from ragstone.text import say
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -63,6 +66,33 @@ def test_try_of_a_function(capfd, lang):
     assert "rag:answer" in out
     assert "[1]" in out  # what was stripped
     assert "JMESPath" not in out
+
+
+@pytest.mark.parametrize(
+    ("raw", "answer", "shown"),
+    [
+        ("It is 1 year [1].", "It is 1 year.", "[1]"),
+        (
+            "<think>x</think>年假 12 天。[c1](CITE)婚假 13 天[c2](CITE)",
+            "年假 12 天。婚假 13 天",
+            "<think>x</think>  [c1](CITE)  [c2](CITE)",
+        ),
+        ("a [1] b [1] c [2]", "a b c", "[1]  [2]"),
+        ("".join(f"w{n} [{n}] " for n in range(9)), "".join(f"w{n} " for n in range(9)), "[0]  [1]  [2]  [3]  [4]  …"),
+        ("<think>" + "long " * 20 + "</think>Yes.", "Yes.", "<think>long long long l…"),
+        ("something else", "Yes.", ""),
+        ("all of it", "", "all of it"),
+    ],
+)
+def test_what_was_stripped_is_found(raw, answer, shown):
+    assert _stripped(raw, answer) == shown
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.sampled_from(["", "[1]", "[k](CITE)", "##2$$"])), max_size=8))
+def test_looking_for_what_was_stripped_always_ends(parts):
+    raw, answer = "".join(text + mark for text, mark in parts), "".join(text for text, _ in parts)
+    assert isinstance(_stripped(raw, answer), str)
+    assert _stripped(answer, answer) == ""
 
 
 def test_try_asks_so_many_rows_and_shows_failures(server, capfd):

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.plain import clip, folded, one_line
@@ -21,8 +20,9 @@ COLUMNS = 80
 ANSWER_SHOWN, CHUNK_SHOWN = 1200, 300
 """Characters shown of an answer and of a chunk."""
 PIECES_SHOWN, PIECE_COLUMNS = 5, 24
-COMPARED = 20_000
-"""Longest answer whose stripped pieces are looked for; it takes the square of the length."""
+STEPS = ("before", "then")
+ANCHORS = (8, 4, 2, 1)
+"""Characters by which the place after a stripped piece is found again; fewer where the next piece is near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ def try_document(application: Application, tried: Sequence[Tried]) -> dict[str, 
 
 
 def _mapping(application: Application) -> Iterator[str]:
-    fields = {name: shown for name, value in _joined(application.asked, application.mapping).items() if (shown := _shown(value))}
+    table = _joined(application.asked, application.mapping)
+    fields = {name: shown for name, value in table.items() if (shown := (_steps if name in STEPS else _shown)(value))}
     left = min(max(map(width, fields), default=0), 20)
     for name, shown in fields.items():
         yield from folded(shown, COLUMNS, f"  {pad(name, left)}  ", " " * (left + 4))
@@ -92,14 +93,18 @@ def _joined(asked: Mapping[str, Any], mapping: Mapping[str, Any]) -> dict[str, A
 
 
 def _shown(value: Any) -> str:
-    """A value as text, what is not set left out; patterns and further requests a line each."""
+    """A value as text, several a line each; "" for what is not set."""
     if value in (None, "", [], (), {}, "none"):
         return ""
     if isinstance(value, list | tuple):
         return "\n".join(_shown(one) for one in value)
-    if isinstance(value, Mapping):
-        value = {name: held for name, held in value.items() if held is not None}
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _steps(value: Any) -> str:
+    """Further requests, a setting a line."""
+    steps = value if isinstance(value, list | tuple) else [value] if value else []
+    return "\n".join(f"{name} = {shown}" for step in steps for name, held in step.items() if (shown := _shown(held)))
 
 
 def _row(number: int, total: int, tried: Tried, lang: Language) -> Iterator[str]:
@@ -135,11 +140,18 @@ def _answer(sample: Mapping[str, Any], lang: Language) -> Iterator[str]:
 
 def _stripped(raw: str, answer: str) -> str:
     """What stands in the raw answer and not in the judged one, each piece once."""
-    if len(raw) > COMPARED:
-        return ""
-    blocks = SequenceMatcher(None, raw, answer, autojunk=False).get_opcodes()
-    pieces = list(dict.fromkeys(piece for tag, a, b, _, _ in blocks if tag != "equal" and (piece := one_line(raw[a:b]))))
-    shown = [clip(piece, PIECE_COLUMNS) for piece in pieces[:PIECES_SHOWN]]
+    pieces, i, j = dict[str, None](), 0, 0
+    while i < len(raw):
+        if j < len(answer) and raw[i] == answer[j]:
+            i, j = i + 1, j + 1
+            continue
+        end = next((at for size in ANCHORS if (at := raw.find(answer[j : j + size], i)) >= 0), -1) if j < len(answer) else len(raw)
+        if end < 0:  # more than taken out: the text was changed
+            break
+        if piece := one_line(raw[i:end]):
+            pieces[piece] = None
+        i = end
+    shown = [clip(piece, PIECE_COLUMNS) for piece in list(pieces)[:PIECES_SHOWN]]
     return "  ".join([*shown, *(["…"] if len(pieces) > PIECES_SHOWN else [])])
 
 
