@@ -29,7 +29,7 @@ FASTGPT = '[collect]\nplatform = "fastgpt"\nurl = "{url}"\n'
 AT = ("--platform", "fastgpt", "--url")
 WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
     # name: (arguments, settings file with {url} in it, exit code, what is said in English, in Chinese)
-    "no source": (TO, None, 2, "ragstone collect --init fastgpt", "没有指明答案从哪里来"),
+    "no source": (TO, None, 2, "ragstone collect --init fastgpt", "没有指明回答从哪里来"),
     "two flags": ((*TO, "--call", "rag:answer", "--answers", "a.csv"), None, 2, "--call and --answers", "--call 和 --answers"),
     "flag and platform": (
         (*TO, "--call", "rag:answer", "--platform", "dify-chat"),
@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
     "gold empty": (("empty.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "empty.jsonl", "empty.jsonl"),
     "gold without questions": (("noquestion.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "--map question=", "--map question="),
     "to is gold": (("gold.jsonl", "--to", "gold.jsonl", "--call", "rag:answer"), None, 2, "gold set itself", "gold.jsonl 就是"),
-    "to is answers": (("gold.jsonl", "--to", "a.csv", "--answers", "a.csv"), None, 2, "file of answers itself", "就是答案文件本身"),
+    "to is answers": (("gold.jsonl", "--to", "a.csv", "--answers", "a.csv"), None, 2, "file of answers itself", "就是回答文件本身"),
     "to is a folder": (("gold.jsonl", "--to", ".", "--call", "rag:answer"), None, 2, "is a folder", "是文件夹"),
     "try 0": (("gold.jsonl", "--try", "0", "--call", "rag:answer"), None, 2, "--try needs a whole number", "--try 应为整数"),
     "try nothing": (("gold.jsonl", "--try", "--call", "rag:answer"), None, 2, "--try needs a value", "--try 缺少取值"),
