@@ -6,6 +6,7 @@ import pytest
 from support.checking import CLEAN, with_row
 
 import ragstone
+from ragstone import Checked
 from ragstone.errors import ConfigError, DataError
 
 
@@ -15,6 +16,11 @@ def test_the_record():
     assert checked.counts == {"error": 0, "warning": 2, "note": checked.counts["note"]}
     assert repr(checked).startswith("Checked(file='samples', rows=5, errors=0, warnings=2")
     assert checked.gold_fingerprint == ragstone.check(with_row(question="年假可以休几天?")[::-1]).gold_fingerprint
+
+
+@pytest.mark.parametrize(("lang", "text"), [("en", "Nothing to mend."), ("zh", "没有需要处理的问题。")])
+def test_a_set_without_findings_says_so(lang, text):
+    assert text in Checked("gold.jsonl", 560, "0123456789abcdef", ()).to_markdown(lang)
 
 
 def test_answers_are_not_looked_at():

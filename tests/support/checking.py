@@ -1,9 +1,16 @@
 """A gold set of a few rows, and what a check finds in it."""
 
+from dataclasses import replace
 from typing import Any
 
-import ragstone
-from ragstone.checks.base import Finding
+from ragstone.checks.base import Finding, Row
+from ragstone.checks.kinds import CHECKERS
+from ragstone.samples import scan
+from ragstone.shown.check import gold_set
+
+EMBED = ("alike", "directives", "disagreement", "giveaways", "points", "sameness")
+PLAIN = tuple(checker for checker in CHECKERS if checker.__module__.rpartition(".")[2] not in EMBED)
+"""The checks that look at the words themselves; no model is loaded for them."""
 
 CLEAN = [
     {"id": "leave-1", "question": "年假可以休几天？", "reference": "工作满一年的员工每年 5 天，满十年的 10 天。"},
@@ -15,8 +22,11 @@ CLEAN = [
 
 
 def found(rows: list[dict[str, Any]], kind: str | None = None, **options: Any) -> list[Finding]:
-    """Return the findings in a set, of one kind if it is named; how many rows there are is no matter here unless asked for."""
-    findings = ragstone.check(rows, **options).findings
+    """Return what the plain checks find, of one kind if it is named; how many rows there are is no matter unless asked for."""
+    source = scan(rows)
+    read = tuple(Row(number, sample, sample.id not in {row.get("id") for row in rows}) for number, sample in enumerate(source, 1))
+    gold = replace(gold_set(source, read, {}, options.get("cluster")), embed=lambda texts: [None] * len(texts))
+    findings = [finding for checker in PLAIN for finding in checker(gold)]
     return [finding for finding in findings if (finding.kind == kind if kind else finding.kind != "too_few")]
 
 

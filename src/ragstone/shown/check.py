@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from ragstone.checks.base import SEVERITIES, Finding, Gold, Row, Severity
+from ragstone.checks.base import SEVERITIES, Finding, Gold, Row, Severity, shown
 from ragstone.checks.kinds import KINDS, findings
-from ragstone.reading.columns import ALIASES, misspelt, resolve_mapping
+from ragstone.errors import ConfigError
+from ragstone.reading.columns import misspelt, resolve_mapping
 from ragstone.reading.row_ids import made_id
 from ragstone.samples import scan
 from ragstone.shown.blocks import Block, Heading, Items, Text, to_html, to_markdown
@@ -103,22 +105,35 @@ def check(
         cluster: rows with the same value of this column are variants of one question and count once.
 
     Raises:
-        ConfigError: an unknown field in `mapping`, or an unknown encoding.
+        ConfigError: an unknown field in `mapping`, an unknown encoding, or a cluster that no row names.
         DataError: the source cannot be read; everything that is wrong with it, each problem with its row and column.
     """
     source = scan(gold, mapping=mapping, encoding=encoding, max_cell_mb=max_cell_mb, limit=limit)
+    rows = tuple(_rows(source))
+    _check_cluster(cluster, rows)
     names = _names(source, mapping or {})
-    found = [_named(finding, names) for finding in findings(_gold(source, mapping or {}, cluster))]
+    found = [_named(finding, names) for finding in findings(gold_set(source, rows, mapping or {}, cluster))]
     found.sort(key=lambda f: (f.row, list(KINDS).index(f.kind), f.column or "", f.text("en")))
     return Checked(source.name, source.count, source.gold_fingerprint, tuple(found), source.notices)
 
 
 # ------------------------------------------------------------------ what the checkers are given
-def _gold(source: SampleSource, mapping: Mapping[str, str], cluster: str | None) -> Gold:
+def _check_cluster(cluster: str | None, rows: Sequence[Row]) -> None:
+    keys = sorted({key for row in rows for key in row.sample.meta})
+    if cluster is None or cluster in keys:
+        return
+    lang = screen_language()
+    near = get_close_matches(cluster, keys, n=1)
+    hint = say("check.nearest", lang, near=near[0]) if near else ""
+    raise ConfigError(say("check.no_such_key", lang, key=cluster, nearest=hint, keys=", ".join(keys) or "–"))
+
+
+def gold_set(source: SampleSource, rows: Sequence[Row], mapping: Mapping[str, str], cluster: str | None) -> Gold:
+    """Return what the checkers are given, of a source that was read."""
     known = resolve_mapping(mapping, source.lang)
     kept = [column for column in source.found if known.field(column) is None]
     return Gold(
-        rows=tuple(_rows(source)),
+        rows=rows,
         language="zh" if 2 * source.languages.get("zh", 0) > source.count else "en",
         embed=_embedder(),
         misspelt={column: near for column in kept if (near := misspelt(column))},
@@ -146,14 +161,15 @@ def _embedder() -> Callable[[Sequence[str]], Sequence[Vector | None]]:
 
 
 def _names(source: SampleSource, mapping: Mapping[str, str]) -> dict[str, str]:
-    """Field -> what the file calls it."""
+    """Field, or key of meta -> what the file calls it."""
     known = resolve_mapping(mapping, source.lang)
-    return {field: column for column in reversed(source.found) if (field := known.field(column))}
+    named = {column: known.field(column) or f"meta.{column}" for column in reversed(source.found)}
+    return {field: column for column, field in named.items()}
 
 
 def _named(finding: Finding, names: Mapping[str, str]) -> Finding:
     column = finding.column
-    return finding if column not in ALIASES else replace(finding, column=names.get(column, column))
+    return finding if column is None else replace(finding, column=names.get(column, column))
 
 
 # ------------------------------------------------------------------ the document and the page
@@ -199,7 +215,7 @@ def _item(finding: Finding, lang: Language, *, with_fix: bool) -> str:
         text = say("check.with_fix", lang, text=text, fix=finding.fix(lang))
     if finding.id is None:
         return text
-    values = {"row": finding.row, "id": finding.id, "text": text}
+    values = {"row": finding.row, "id": shown(finding.id), "text": text}
     if finding.column is None:
         return say("check.place", lang, **values)
-    return say("check.place_column", lang, column=finding.column, **values)
+    return say("check.place_column", lang, column=shown(finding.column), **values)
