@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "metrics": GROUND | LANGUAGE | {"text", "questions"},
     "plans": GROUND | LANGUAGE | {"text", "questions", "metrics"},
     "analysis": {"types"},
-    "checks": GROUND | LANGUAGE | {"text", "analysis", "embed"},
+    "checks": GROUND | LANGUAGE | {"text", "analysis", "embed", "judge"},
     "tokens": set[str](),
     "transport": GROUND | {"text", "tokens"},
     "judge": WIRE,
