@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from ragstone.types import Sample
 
 if TYPE_CHECKING:
     from ragstone.embed.base import Vector
+    from ragstone.embed.bundled import BundledEmbedder
     from ragstone.samples import SampleSource
     from ragstone.types import Language
 
@@ -135,7 +137,7 @@ def gold_set(source: SampleSource, rows: Sequence[Row], mapping: Mapping[str, st
     return Gold(
         rows=rows,
         language="zh" if 2 * source.languages.get("zh", 0) > source.count else "en",
-        embed=_embedder(),
+        embed=_embed,
         misspelt={column: near for column in kept if (near := misspelt(column))},
         cluster=cluster,
     )
@@ -147,17 +149,16 @@ def _rows(source: SampleSource) -> Iterator[Row]:
         yield Row(number, sample.model_copy(update=_ANSWERED), made)
 
 
-def _embedder() -> Callable[[Sequence[str]], Sequence[Vector | None]]:
-    held: list[Any] = []
+def _embed(texts: Sequence[str]) -> Sequence[Vector | None]:
+    return [None if isinstance(vector, str) else vector for vector in _embedder().encode(texts)]
 
-    def embed(texts: Sequence[str]) -> Sequence[Vector | None]:
-        from ragstone.embed.bundled import BundledEmbedder
 
-        if not held:
-            held.append(BundledEmbedder(max_vectors=1))
-        return [None if isinstance(vector, str) else vector for vector in held[0].encode(texts)]
+@functools.cache
+def _embedder() -> BundledEmbedder:
+    """One for the process: the model takes longer to load than a small set to check."""
+    from ragstone.embed.bundled import BundledEmbedder
 
-    return embed
+    return BundledEmbedder(max_vectors=1)
 
 
 def _names(source: SampleSource, mapping: Mapping[str, str]) -> dict[str, str]:
