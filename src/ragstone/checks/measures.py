@@ -19,6 +19,7 @@ _SAME_UNIT = {
     "周": "星期",
 }
 
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _MONEY = re.compile(r"[$¥€£]\s?(\d[\d,.]*(?:\s(?:thousand|million|billion))?)")
 
 
@@ -36,6 +37,7 @@ def measures(text: str) -> frozenset[tuple[str, str]]:
         if len(value) == 1 and not _dated(value[0]):
             found.add((value[0], _unit(match["unit"])))
     found |= {(value, "$") for match in _MONEY.finditer(plain) for value in numbers(match[1])}
+    found |= {(match[1], "th") for match in _ORDINAL.finditer(plain)}
     return frozenset(found | ({(stated[0], "")} if len(stated) == 1 and re.fullmatch(r"[\s\d.,]+", plain) else set()))
 
 
