@@ -1,4 +1,4 @@
-"""Pairs of questions: the same in other words, and near misses that only look so. Even lines chose the threshold, odd ones measure it."""
+"""Pairs of questions: the same in other words, and near misses that only look so. The rules were made with these in view."""
 
 SAME = {
     "zh": (

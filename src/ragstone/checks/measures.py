@@ -19,6 +19,7 @@ _SAME_UNIT = {
     "周": "星期",
 }
 
+_DATE = re.compile(r"(?:\d{4}\s*年\s*)?\d{1,2}\s*月\s*\d{1,2}\s*[日号]|\d{4}\s*年\s*\d{1,2}\s*月")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _MONEY = re.compile(r"[$¥€£]\s?(\d[\d,.]*(?:\s(?:thousand|million|billion))?)")
 
@@ -32,7 +33,7 @@ def measures(text: str) -> frozenset[tuple[str, str]]:
     plain = unicodedata.normalize("NFKC", text).casefold()
     stated = numbers(plain)
     found = {pair for value in stated for pair in _dated(value)}
-    for match in _pattern().finditer(plain):
+    for match in _pattern().finditer(_DATE.sub(" ", plain)):
         value = numbers(match[0])
         if len(value) == 1 and not _dated(value[0]):
             found.add((value[0], _unit(match["unit"])))

@@ -25,8 +25,12 @@ NAMED = (0.5, 0.5)
 """The same for a point with a name that no passage holds."""
 NUMBERED = 0.8
 """Share of words in the passages below which a number that none holds counts: a figure may be summed up from others."""
+CHARACTERS = 0.5
+"""Share of Chinese characters in the passages from which a point is not held to be unsupported for want of words."""
 LEAST_WORDS = 4
 """Words a point must have to be looked at."""
+
+_HAN = re.compile("[\u3400-\u9fff]")
 
 
 def points(gold: Gold) -> Iterator[Finding]:
@@ -84,8 +88,15 @@ class _Passages:
         likeness = nearest(point, self._held, self._vectors)[0][0] if self._held else 0.0
         if likeness < NAMED[1] and any(name not in self._text for name in point.names):
             return "check.point_name"
+        if point.numbers & self._numbers or self._characters(text) >= CHARACTERS:
+            return None
         least_covered, least_like = LITTLE[detect(text)]
         return "check.point_little" if covered < least_covered and likeness < least_like else None
+
+    def _characters(self, text: str) -> float:
+        """Share of its Chinese characters that stand in the passages: two short sentences may share few pairs of them."""
+        characters = _HAN.findall(text)
+        return sum(char in self._text for char in characters) / len(characters) if characters else 0.0
 
     def _lacks(self, number: str) -> bool:
         """True of a number that stands nowhere, in no spelling; single digits may count the items of a list."""

@@ -16,7 +16,7 @@ from ragstone.language import fold
 MOST_PAIRS = 500
 """Pairs of rows of one question whose references are compared."""
 ALIKE = 0.5
-"""Least share of words of two questions whose ids look like variants."""
+"""Least share of the words of the shorter of two questions whose ids look like variants."""
 
 _VARIANT = re.compile(
     r"^(?P<base>.*\w)(?:(?:[-_.:# ]|(?<=\d))(?:v|var|variant|变体|改写)[-_.]?\d+|#\d+|(?<=\d)[-_.]?[a-h]|"
@@ -122,4 +122,4 @@ def _alike(one: Row, other: Row) -> bool:
     if _same_answer([one, other]):
         return True
     a, b = (set(Wording.of(row.sample).words) for row in (one, other))
-    return bool(a and b) and len(a & b) >= ALIKE * max(len(a), len(b))
+    return bool(a and b) and len(a & b) >= ALIKE * min(len(a), len(b))

@@ -1,0 +1,117 @@
+"""Rows that ask the same: groups, variants, links, and any order."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.checking import found, with_row
+
+from ragstone.checks import alike
+from ragstone.checks.base import Gold, Row
+from ragstone.types import Sample
+
+ASKED = ["密封圈怎么更换？", "应该如何更换密封圈呢？", "请问怎样更换密封圈？"]
+ROWS = [{"id": f"q{i}", "question": text, "reference": f"先泄压，再松开螺栓。{'并' * i}"} for i, text in enumerate(ASKED)]
+
+
+def test_a_group_is_told_once_with_its_rows():
+    (finding,) = found(ROWS, "near_duplicate")
+    assert (finding.row, finding.severity, finding.values["rows"]) == (1, "warning", (2, 3))
+    assert ASKED[1] in finding.text("zh")
+    assert "variant_of" in finding.fix("en")
+
+
+@pytest.mark.parametrize("link", [{"variant_of": "q0"}, {"meta": {"question_id": "q"}}])
+def test_rows_that_are_linked_are_variants_on_purpose(link):
+    rows = [row | {"reference": "先泄压，再松开螺栓。"} | link for row in ROWS]
+    assert found(rows, "near_duplicate") == found(rows, "unlinked_variants") == []
+
+
+def test_a_cluster_the_user_names_links_as_well():
+    rows = [row | {"topic": "seal"} for row in ROWS]
+    assert found(rows, "near_duplicate", cluster="topic") == []
+    assert found(rows, "near_duplicate", cluster="other") != []
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (("q1-v1", "q1-v2"), True),
+        (("q1_a", "q1_b"), True),
+        (("q1#1", "q1#2"), True),
+        (("q1", "q1-para"), True),
+        (("leave-1", "leave-2"), False),
+        (("v1", "v2"), False),
+    ],
+)
+def test_ids_that_look_like_variants(ids, told):
+    texts = [("锅炉的水位低了怎么办？", "立即停炉。"), ("锅炉水位过低的话，当班人员该做什么？", "停炉并上报。")]
+    rows = [{"id": id, "question": q, "reference": r} for id, (q, r) in zip(ids, texts, strict=True)]
+    assert bool(found(rows, "unlinked_variants")) is told
+
+
+def test_ids_alone_do_not_make_variants_of_unlike_questions():
+    rows = [
+        {"id": "q1a", "question": "食堂几点开门？", "reference": "七点。"},
+        {"id": "q1b", "question": "谁管理钥匙？", "reference": "门卫。"},
+    ]
+    assert found(rows, "unlinked_variants") == []
+
+
+def test_the_same_words_after_other_turns_ask_something_else():
+    turns = [[{"role": "user", "content": text}] for text in ("我是实习生", "我是经理")]
+    rows = [row | {"history": turn} for row, turn in zip(ROWS, turns, strict=False)]
+    assert found(rows, "near_duplicate") == []
+
+
+def test_near_questions_with_other_answers_contradict():
+    rows = with_row(question="请问年假可以休几天呢？", reference="满一年 6 天，满十年 12 天。")
+    (finding,) = found(rows, "contradiction")
+    assert (finding.row, finding.severity, finding.values["first"]) == (5, "error", 1)
+    assert "yes" not in finding.text("en")
+
+
+def gold(texts, embed):
+    return Gold(rows=tuple(Row(i, Sample(id=str(i), question=text)) for i, text in enumerate(texts, 1)), language="zh", embed=embed)
+
+
+def test_one_question_loads_no_model():
+    def never(texts):
+        raise AssertionError(texts)
+
+    rows = gold(["年假几天？"], never)
+    assert list(alike.pairs(alike.asked(rows.rows), rows)) == []
+
+
+def test_blocks_find_what_one_block_finds(monkeypatch):
+    numbers = np.random.default_rng(0)
+    vectors = numbers.normal(size=(40, 6)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    whole = set(alike._neighbours(vectors))
+    monkeypatch.setattr(alike, "BLOCK", 7)
+    assert set(alike._neighbours(vectors)) == whole
+    assert whole == {(i, j) for i in range(40) for j in range(i + 1, 40) if float(vectors[i] @ vectors[j]) >= alike.LEAST}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
+def test_groups_are_disjoint_hold_every_pair_and_ignore_order(linked):
+    groups = alike.groups(10, linked)
+    places = [place for group in groups for place in group]
+    assert len(places) == len(set(places))
+    assert all(any({i, j} <= set(group) for group in groups) for i, j in linked if i != j)
+    assert groups == alike.groups(10, [(j, i) for i, j in reversed(linked)])
+
+
+def test_any_order_of_rows_gives_the_same_groups():
+    def ids(rows):
+        by_number = {i: row["id"] for i, row in enumerate(rows, 1)}
+        return {frozenset({f.id, *(by_number[n] for n in f.values["rows"])}) for f in found(rows, "near_duplicate")}
+
+    rows = with_row(question="食堂几点开饭？") + ROWS
+    chance = random.Random(1)
+    for _ in range(3):
+        shuffled = list(rows)
+        chance.shuffle(shuffled)
+        assert ids(shuffled) == ids(rows) == {frozenset({"q0", "q1", "q2"})}
