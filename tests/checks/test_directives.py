@@ -1,7 +1,8 @@
 """References that say how to answer."""
 
 import pytest
-from support.checking import CLEAN, found, with_row
+from support.checking import CLEAN, with_row
+from support.checking import found_by_all as found
 
 from ragstone.checks.directives import directive
 from ragstone.types import Sample

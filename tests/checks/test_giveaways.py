@@ -1,7 +1,8 @@
 """Questions that hold their answer."""
 
 import pytest
-from support.checking import found, with_row
+from support.checking import found_by_all as found
+from support.checking import with_row
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Points that no gold passage supports."""
 
 import pytest
-from support.checking import found, with_row
+from support.checking import found_by_all as found
+from support.checking import with_row
 
 ZH = ["《热处理规程》第 6 条：炉温降到 60 度以下方可开门取件，取件时须戴隔热手套，并由两人配合完成。"]
 EN = ["Heat treatment rules, section 6: the door may be opened below 60 degrees only, with gloves on, and by two people working together."]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import ragstone
 from ragstone.checks.base import Finding, Row
 from ragstone.checks.kinds import CHECKERS
 from ragstone.samples import scan
@@ -28,6 +29,11 @@ def found(rows: list[dict[str, Any]], kind: str | None = None, **options: Any) -
     gold = replace(gold_set(source, read, {}, options.get("cluster")), embed=lambda texts: [None] * len(texts))
     findings = [finding for checker in PLAIN for finding in checker(gold)]
     return [finding for finding in findings if (finding.kind == kind if kind else finding.kind != "too_few")]
+
+
+def found_by_all(rows: list[dict[str, Any]], kind: str, **options: Any) -> list[Finding]:
+    """Return what all checks find of one kind, those with the model as well."""
+    return [finding for finding in ragstone.check(rows, **options).findings if finding.kind == kind]
 
 
 def with_row(**row: Any) -> list[dict[str, Any]]:

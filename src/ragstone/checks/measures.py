@@ -43,12 +43,16 @@ def measures(text: str) -> frozenset[tuple[str, str]]:
 
 
 def apart(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> tuple[str, str] | None:
-    """Return a number of each that are of the same unit, if they share none of that unit; None if nothing speaks against each other."""
+    """Return what each counts in the same unit, if they share nothing of it; None if they do not speak against each other."""
     for unit in sorted({unit for _, unit in one} & {unit for _, unit in other}):
         a, b = ({value for value, held in side if held == unit} for side in (one, other))
         if not a & b:
-            return min(a), min(b)
+            return _listed(a), _listed(b)
     return None
+
+
+def _listed(values: set[str]) -> str:
+    return " / ".join(sorted(values, key=lambda value: (len(value), value)))
 
 
 def _dated(value: str) -> set[tuple[str, str]]:
