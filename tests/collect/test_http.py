@@ -261,6 +261,32 @@ async def test_rows_that_fail_do_not_end_the_asking() -> None:
     assert bad.received[0].status == 500
 
 
+@pytest.mark.parametrize("bad", [fail(500), fail(503), DROP], ids=["500", "503", "dropped"])
+async def test_the_first_row_may_be_the_only_bad_one(bad: Reply) -> None:
+    async with RagServer(lambda asked: bad if asked.nth < 2 else tell(GOOD)) as server:
+        kept = await ask(application(server.url, retries=1, concurrency=1), 3)
+    assert [k.trouble is None for k in kept] == [False, True, True]
+
+
+async def test_three_rows_used_up_are_enough_where_nothing_was_ever_answered() -> None:
+    async with RagServer(fail(503)) as server:
+        kept = await ask(application(server.url, retries=0, concurrency=1), 9)
+    assert [type(k.stop) for k in kept] == [type(None), type(None), EndpointError]
+    assert "no question of this call" in str(kept[-1].stop)
+
+
+async def test_rows_that_a_killed_call_leaves_first_may_all_be_bad_ones() -> None:
+    async with RagServer(lambda asked: fail(500) if asked.body["q"] == "bad" else tell(GOOD)) as server:
+        made = application(server.url, retries=1, concurrency=8)
+        made.accepted()
+        made.expect(9)
+        rows = [row(number, "bad") for number in range(8)] + [row(8)]
+        kept = await asyncio.gather(*(made.ask(one) for one in rows[:8]))
+        last = await made.ask(rows[8])
+        await made.close()
+    assert [k.trouble and k.trouble.word for k in (*kept, last)] == ["server_error"] * 8 + [None]
+
+
 async def test_a_server_that_hangs_is_a_timeout() -> None:
     async with RagServer(lambda asked: HANG if asked.body["q"] == "bad" else tell(GOOD)) as server:
         made = application(server.url, timeout=0.3, retries=0)

@@ -20,6 +20,8 @@ class Stops:
         self._endpoint = endpoint
         self._why: tuple[type[StoppedError], str] | None = None
         self._untried = self._used_up = self._silent = self._away = 0
+        self.doubted = 1
+        """Requests that must be used up before an endpoint is given up because no other one waits to be tried."""
         self._last = Step("fail")
 
     def stop(self, kind: type[StoppedError], name: str, error: ApiError | None = None, **values: object) -> StoppedError:
@@ -62,7 +64,8 @@ class Stops:
         answered at all are enough: to wait for each of them as often as it may be repeated would take hours.
         """
         enough = AWAY_AT_FIRST if self._last.word in AWAY else HOPELESS
-        down = self._used_up >= enough or (self._used_up and not self._untried) or self._silent >= AWAY_AT_FIRST
+        alone = self._used_up >= self.doubted and not self._untried
+        down = self._used_up >= enough or alone or self._silent >= AWAY_AT_FIRST
         if not down:
             return None
         return self.stop(EndpointError, "never_accepted", trouble=_trouble(self._last), tries=self._tries)

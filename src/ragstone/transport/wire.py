@@ -96,9 +96,13 @@ class Wire:
         """Repeats that were wanted after the allowance was used up."""
         return self._allowance.refused
 
-    def expect(self, requests: int, tell: Callable[[str], None]) -> None:
-        """Allow the repeats that fit so many requests; `tell` is called once when they are used up."""
+    def expect(self, requests: int, tell: Callable[[str], None], *, doubted: int = 1) -> None:
+        """Allow the repeats that fit so many requests; `tell` is called once when they are used up.
+
+        `doubted`: requests that must be used up before the endpoint is given up where not all of them are asked at once.
+        """
         self._allowance.expect(requests)
+        self._stops.doubted = doubted
         self._tell = tell
 
     def stop(self, error: ApiError) -> StoppedError:
