@@ -79,14 +79,24 @@ def test_the_raw_file_begins_with_what_was_asked_and_holds_what_came(tmp_path: P
 def test_a_failed_row_stops_nothing_and_is_told_by_its_word(tmp_path: Path) -> None:
     found = collect(gold("a", "b", "c", "d"), failing("b", "d"), tmp_path / "s.jsonl")
     assert (found.ok, found.failed, found.coverage) == (2, 2, 0.5)
-    assert found.reasons["platform_error"].to_dict() == {"count": 2, "examples": ["b", "d"]}
+    assert found.reasons["platform_error"].to_dict() == {"count": 2, "examples": ["b", "d"], "message": "boom"}
     assert not found.covered(0.95)
     assert found.covered(0.5)
     rows = lines(tmp_path / "s.jsonl")
     assert [row["error"] for row in rows] == [None, "platform_error: boom", None, "platform_error: boom"]
     told = found.to_dict()
-    assert told["reasons"] == {"platform_error": {"count": 2, "examples": ["b", "d"]}}
+    assert told["reasons"] == {"platform_error": {"count": 2, "examples": ["b", "d"], "message": "boom"}}
     assert told["samples"] == str(tmp_path / "s.jsonl")
+
+
+def test_a_word_comes_with_the_message_of_its_first_row_in_gold_order(tmp_path: Path) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b"), failing("a", word="app"), to)  # so `a` is asked last, and its line stands last until the end
+    application = FakeApplication(lambda row, nth: body(row, nth) if row.id == "b" else Trouble("refused", f"no: {row.id} " * 40))
+    found = collect(gold("a", "b", "c"), application, to, settings(concurrency=1))
+    assert application.order == ["c", "a"]
+    assert found.reasons["refused"].message == "no: a " * 40
+    assert found.reasons["refused"].examples == ("a", "c")
 
 
 def test_repeats_are_rows_of_their_own_that_name_their_question(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.cli.plain import cut_middle, folded
+from ragstone.cli.plain import clip, cut_middle, folded
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def _failed(found: Collected, lang: Language) -> Iterator[str]:
     for word, rows in found.reasons.items():
         some = _some(rows.examples, rows.count, lang)
         yield from folded(say("collected.failed_line", lang, word=word, count=rows.count, ids=some), COLUMNS, "  ", "    ")
+        if rows.message.strip():
+            yield f"    {clip(say('collected.failed_first', lang) + rows.message, COLUMNS - 4)}"
         yield from folded(say(f"collected.word_{word}", lang), COLUMNS, "    ")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -28,10 +28,12 @@ class Failures:
     count: int
     examples: tuple[str, ...]
     """Ids of the first ones in gold order."""
+    message: str
+    """What the very first one was told: its `error` without the word."""
 
     def to_dict(self) -> dict[str, Any]:
         """The object that stands under the word in `--json`."""
-        return {"count": self.count, "examples": list(self.examples)}
+        return {"count": self.count, "examples": list(self.examples), "message": self.message}
 
 
 class SamplesFile:
@@ -73,8 +75,21 @@ class SamplesFile:
     def finish(self) -> None:
         """Rewrite the file in gold order, whole or not at all."""
         self.close()
+        offsets = array("q", [_NOWHERE]) * self.total
         with opened(self.path) as file:
-            write_atomically(self.path, _picked(file, chain(self._offsets, self._more)))
+            write_atomically(self.path, self._in_order(file, offsets))
+        self._offsets = offsets
+
+    def _in_order(self, file: IO[bytes], offsets: array[int]) -> Iterator[bytes]:
+        """Yield the lines of all rows; `offsets` takes in where each will stand."""
+        at = 0
+        for place, offset in enumerate(self._offsets):
+            if offset != _NOWHERE:
+                offsets[place] = at
+                line = _line(file, offset)
+                at += len(line)
+                yield line
+        yield from (_line(file, offset) for offset in self._more)
 
     def close(self) -> None:
         """Close the file; closing it again does nothing."""
@@ -113,14 +128,19 @@ class SamplesFile:
         return found.count(_HIDDEN), found.count(_EMPTY), found.count(_FILLED)
 
     def failures(self, ids: Iterable[str]) -> dict[str, Failures]:
-        """Return the failed rows by word, the most frequent first; `ids` are those of all rows in gold order."""
-        examples: dict[str, list[str]] = {word: [] for word in self._words}
-        for name, state in zip(ids, self._states, strict=True):
-            if state > _OK and len(found := examples[self._words[state - 1]]) < EXAMPLES:
-                found.append(name)
-        counted = {word: self._states.count(number) for number, word in enumerate(self._words, 1)}
-        order = sorted((word for word in counted if counted[word]), key=lambda word: -counted[word])
-        return {word: Failures(counted[word], tuple(examples[word])) for word in order}
+        """Return the failed rows by word, the most frequent first, once the file is finished; `ids` are those of all rows in gold order."""
+        first: dict[int, list[tuple[int, str]]] = {}
+        for place, name in enumerate(ids):
+            if (state := self._states[place]) > _OK and len(found := first.setdefault(state, [])) < EXAMPLES:
+                found.append((place, name))
+        with opened(self.path) as file:
+            told = [self._failures(file, state, found) for state, found in sorted(first.items())]
+        return dict(sorted(told, key=lambda one: -one[1].count))
+
+    def _failures(self, file: IO[bytes], state: int, first: list[tuple[int, str]]) -> tuple[str, Failures]:
+        row = orjson.loads(_line(file, self._offsets[first[0][0]]))
+        word, _, message = str(row["error"]).partition(": ")
+        return word, Failures(self._states.count(state), tuple(name for _, name in first), message)
 
 
 def besides(path: Path, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -138,8 +158,6 @@ def besides(path: Path, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
             yield orjson.loads(line)
 
 
-def _picked(file: Any, offsets: Iterable[int]) -> Iterator[bytes]:
-    for offset in offsets:
-        if offset != _NOWHERE:
-            file.seek(offset)
-            yield file.readline()
+def _line(file: IO[bytes], offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()
