@@ -8,6 +8,8 @@ import pytest
 from support.collected import GOLD, KEY, RAG, TO, by_question, collect, failed, fastgpt, question, samples, settings, write
 from support.rag_server import ThreadedRagServer, fail, page, tell
 
+from ragstone.cli.app import run
+
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
 
 
@@ -38,7 +40,8 @@ WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
         "--platform and --call",
         "--platform 和 --call",
     ),
-    "flag and file": ((*TO, "--call", "rag:answer"), FASTGPT, 2, "[collect] of ragstone.toml", "ragstone.toml 的 [collect]"),
+    "flag of a platform": ((*TO, "--answers", "a.csv", "--app", "a1"), FASTGPT, 2, "--app and --answers", "--app 和 --answers"),
+    "app alone": ((*TO, "--app", "a1"), None, 2, "ragstone collect --init fastgpt", "没有指明回答从哪里来"),
     "no gold": (("--to", "s.jsonl", "--call", "rag:answer"), None, 2, "GOLD is missing", "缺少 GOLD"),
     "no to": (("gold.jsonl", "--call", "rag:answer"), None, 2, "--to is missing", "缺少 --to"),
     "gold not there": (("nogold.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "nogold.jsonl", "nogold.jsonl"),
@@ -94,6 +97,30 @@ def test_what_is_wrong_is_said_with_what_to_do(server, capfd, name, lang, monkey
     assert KEY not in err
     if code == 2 and name != "expression fits nothing":
         assert server.seen == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "of ragstone.toml names is not asked"), ("zh", "ragstone.toml 的 [collect] 指定的应用不会被提问")]
+)
+@pytest.mark.parametrize("flag", ["--call", "--answers"])
+def test_a_flag_goes_ahead_of_the_application_in_the_settings(server, capfd, flag, lang, said):
+    write([{"id": row["id"], "answer": "from the file"} for row in GOLD], "a.jsonl")
+    settings(FASTGPT.format(url=server.url) + "concurrency = 2\n")
+    value = "rag:answer" if flag == "--call" else "a.jsonl"
+    assert collect(None, *TO, flag, value, lang=lang) == 0
+    assert server.seen == []
+    err = capfd.readouterr().err
+    assert flag in err
+    assert said in err
+
+
+def test_a_flag_goes_ahead_of_the_application_in_the_environment(server, capfd):
+    environ = {"RAGSTONE_PLATFORM": "fastgpt", "RAGSTONE_URL": server.url}
+    assert run(["collect", "gold.jsonl", "--try", "1", "--call", "rag:answer"], "en", environ) == 0
+    out, err = capfd.readouterr()
+    assert "--call answers; the application that RAGSTONE_PLATFORM names is not asked." in err
+    assert "年假：满一年 12 天。" in out
+    assert server.seen == []
 
 
 SERVERS: dict[str, tuple[Any, int, str, str]] = {

@@ -81,14 +81,14 @@ def command(
     given = {name: value for name, value in ctx.params.items() if name not in NOT_SETTINGS}
     loaded = load_config(given, path=path, environ=environ, command="collect")
     origin = Origin(call, answers)
-    origin.check(loaded, screen)
+    notices = [*loaded.notices, *origin.check(loaded, screen)]
     rows = _needed(gold, screen)
     target = _target(to, answers, screen) if try_ is None else None
     source = origin.gold(rows, loaded.config, try_, screen)
     with redirect_stdout(sys.stderr):  # what a module prints is no part of the page
         application = origin.application(source, loaded.config, environ, screen)
     with reporter(screen, quiet=quiet) as report:
-        for notice in (*loaded.notices, *source.notices):
+        for notice in (*notices, *source.notices):
             report.notice(notice)
         if target is None:
             if (hear := getattr(application, "hear", None)) is not None:

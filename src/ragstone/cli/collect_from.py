@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragstone.config.sources import OF_COLLECT
 from ragstone.errors import ConfigError
 from ragstone.text import say
 
@@ -27,16 +28,21 @@ class Origin:
     call: str | None
     answers: Path | None
 
-    def check(self, loaded: Loaded, lang: Language) -> None:
-        """Raise ConfigError unless exactly one source of answers is named."""
-        flags = {"--call": self.call, "--answers": self.answers}
-        named = [*_application_named(loaded, lang), *(name for name, value in flags.items() if value is not None)]
-        if not named:
+    def check(self, loaded: Loaded, lang: Language) -> tuple[str, ...]:
+        """Return notices: a function or file that a flag names goes ahead of the application that the settings name.
+
+        Raises ConfigError if no source of answers is named, or two are by flags.
+        """
+        own = [name for name, value in (("--call", self.call), ("--answers", self.answers)) if value is not None]
+        flags = [*_flags(loaded), *own]
+        if own and len(flags) > 1:
+            raise ConfigError(say("collected.two_sources", lang, first=flags[0], second=flags[1]))
+        named = _application_named(loaded, lang)
+        if not own and named is None:
             from ragstone.collect.preset import platforms
 
             raise ConfigError(say("collected.no_source", lang, platforms=", ".join(platforms())))
-        if len(named) > 1:
-            raise ConfigError(say("collected.two_sources", lang, first=named[0], second=named[1]))
+        return (say("collected.flag_wins", lang, flag=own[0], other=named),) if own and named else ()
 
     def gold(self, path: Path, config: Config, limit: int | None, lang: Language) -> SampleSource:
         """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
@@ -70,16 +76,19 @@ class Origin:
         return make_application(config, environ, lang, columns=columns_of(gold))
 
 
-def _application_named(loaded: Loaded, lang: Language) -> Iterator[str]:
-    """Where platform or address is named, as people wrote it."""
-    names = {"collect.platform": "--platform", "collect.url": "--url"}
-    origin, flag = next(((loaded.origin[name], flag) for name, flag in names.items() if loaded.origin[name] != "default"), ("", ""))
-    if origin == "flag":
-        yield flag
-    elif origin.startswith("environment "):
-        yield origin.removeprefix("environment ")
-    elif origin:
-        yield say("collected.file_source", lang, file=origin)
+def _flags(loaded: Loaded) -> list[str]:
+    """The first flag that is about an application; none if there is no such flag."""
+    return [f"--{name}" for name in OF_COLLECT if loaded.origin[f"collect.{name}"] == "flag"][:1]
+
+
+def _application_named(loaded: Loaded, lang: Language) -> str | None:
+    """Where platform or address is named, as people wrote it; None if nowhere."""
+    origins = (loaded.origin[f"collect.{name}"] for name in ("platform", "url"))
+    origin = next((origin for origin in origins if origin != "default"), None)
+    if origin is None or origin == "flag":
+        return origin
+    variable = origin.removeprefix("environment ")
+    return variable if variable != origin else say("collected.file_source", lang, file=origin)
 
 
 def _pace(config: Config) -> dict[str, Any]:
