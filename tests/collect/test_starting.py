@@ -5,12 +5,16 @@ import tomllib
 
 import pytest
 
+from ragstone.collect.paths import check
 from ragstone.collect.preset import platforms, preset, spec_of
 from ragstone.collect.starting import settings_file
 from ragstone.config import load_config
 from ragstone.errors import ConfigError
 
 SETTING = re.compile(r"#([a-z_]+ = .*)")
+
+
+NAMES = (*platforms(), "custom")
 
 
 def loaded(text, tmp_path):
@@ -28,7 +32,7 @@ def test_it_loads_as_it_is_and_names_the_platform(name, lang, tmp_path):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", platforms())
+@pytest.mark.parametrize("name", NAMES)
 def test_every_setting_in_it_loads_when_it_is_taken_in(name, lang, tmp_path):
     lines = settings_file(name, lang).splitlines()
     commented = [at for at, line in enumerate(lines) if SETTING.fullmatch(line)]
@@ -53,9 +57,28 @@ def test_what_it_shows_is_what_is_sent_and_read(name, tmp_path):
     assert differing <= {"own", "concurrency"}
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_application_of_ones_own_can_be_asked_as_the_file_stands(lang, tmp_path):
+    config = loaded(settings_file("custom", lang), tmp_path)
+    spec = spec_of(config.collect, config.judge, lang)
+    assert (spec.platform, spec.url, spec.path, spec.body) == ("custom", "https://rag.example.com", "/ask", {"question": "$question"})
+    assert (spec.answer, spec.contexts) == ("answer", "chunks")
+    assert set(spec.own) == {"platform", "url", "path", "body", "answer", "contexts"}
+
+
+def test_every_setting_of_an_application_of_ones_own_can_be_taken_in(tmp_path):
+    text = re.sub(r"(?m)^#(?=[a-z_]+ = )(?!api_key_env)", "", settings_file("custom", "en"))
+    config = loaded(text, tmp_path)
+    spec = spec_of(config.collect, config.judge, "en")
+    assert (spec.method, spec.context_score, spec.then[0].text, spec.strip) == ("POST", "score", "text", (r"\[doc\d+\]",))
+    check(spec, "en")
+
+
 @pytest.mark.parametrize(
     ("name", "lang", "words"),
     [
+        ("custom", "en", "leave it out if the application does not tell"),
+        ("custom", "zh", "换成自己的"),
         ("fastgpt", "en", "Publish > API access"),
         ("fastgpt", "zh", "发布渠道"),
         ("dify-chat", "zh", "引用和归属"),
@@ -69,7 +92,7 @@ def test_it_says_where_the_key_is_and_what_to_switch_on(name, lang, words):
 
 
 def test_no_line_of_comment_is_too_wide():
-    for name in platforms():
+    for name in NAMES:
         for line in settings_file(name, "zh").splitlines():
             assert SETTING.fullmatch(line) or not line.startswith("#") or sum(1 if char.isascii() else 2 for char in line) <= 104, line
 
@@ -77,3 +100,5 @@ def test_no_line_of_comment_is_too_wide():
 def test_a_name_that_is_no_platform_is_refused_with_the_nearest():
     with pytest.raises(ConfigError, match=r"did you mean ragflow\?"):
         settings_file("ragflw", "en")
+    with pytest.raises(ConfigError, match=r"did you mean custom\?"):
+        settings_file("custum", "en")

@@ -22,6 +22,8 @@ PLATFORMS = (
     *("fastgpt", "fastgpt-search", "dify-chat", "dify-workflow", "dify-retrieval", "ragflow", "ragflow-openai", "ragflow-retrieval"),
     *("maxkb", "anythingllm", "open-webui", "coze", "openai-responses", "openai", "langserve", "hayhooks"),
 )
+CUSTOM = "custom"
+"""The usual name of an application that the table `[collect]` alone describes."""
 _FACTS = ("example_url", "key_example", "other_paths", "whole", "needs", "streaming", "blocking")
 """Keys of a platform's file that are no fields of a Spec."""
 _MERGED = ("body", "headers")
@@ -96,7 +98,7 @@ def spec_of(settings: CollectSettings, judge: JudgeSettings, lang: Language, *, 
         "retries": settings.retries if settings.retries is not None else judge.retries,
         "concurrency": settings.concurrency if settings.concurrency is not None else concurrency,
     }
-    named = {"platform": settings.platform or "custom", "app": (settings.app or "").strip() or None}
+    named = {"platform": settings.platform or CUSTOM, "app": (settings.app or "").strip() or None}
     spec = Spec.model_validate({**fields, **named, **pace, "own": tuple(own)})
     check_spec(spec, known, lang)
     return spec
@@ -104,7 +106,7 @@ def spec_of(settings: CollectSettings, judge: JudgeSettings, lang: Language, *, 
 
 def unknown_platform(name: str, lang: Language) -> str:
     """Return what is wrong with a name that is no platform, with the nearest one and all of them."""
-    near = nearest(name, PLATFORMS)
+    near = nearest(name, (*PLATFORMS, CUSTOM))
     hint = say("config.nearest", lang, name=near) if near else ""
     return say("platforms.unknown", lang, name=name, hint=hint, names=", ".join(PLATFORMS))
 
@@ -112,7 +114,7 @@ def unknown_platform(name: str, lang: Language) -> str:
 def _known(settings: CollectSettings, own: Mapping[str, Any], lang: Language) -> Preset | None:
     if settings.platform in PLATFORMS:
         return preset(settings.platform)
-    if own.keys() & {"path", "answer", "contexts", "body"}:
+    if settings.platform == CUSTOM or own.keys() & {"path", "answer", "contexts", "body"}:
         return None
     if settings.platform is None:
         raise ConfigError(say("platforms.none_named", lang, names=", ".join(PLATFORMS)))

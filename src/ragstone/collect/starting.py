@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragstone.collect.preset import Preset, platforms, preset, unknown_platform
+from ragstone.collect.preset import CUSTOM, Preset, platforms, preset, unknown_platform
 from ragstone.collect.preset_checks import app_of, needs_app
 from ragstone.config.writing import toml
 from ragstone.errors import ConfigError
@@ -22,17 +22,46 @@ READ = (
     *("error", "usage", "success", "strip", "strip_context", "fail_if"),
 )
 """Fields that say how a response is read, in the order they are shown in."""
+_OWN = Preset(
+    name=CUSTOM,
+    example_url="https://rag.example.com",
+    fields={
+        "method": "POST",
+        "path": "/ask",
+        "body": {"question": "$question"},
+        "stream": "none",
+        "before": {"method": "POST", "path": "/conversations"},
+        "then": [{"per": "chunk", "path": "/chunks/$id", "text": "text"}],
+        "answer": "answer",
+        "contexts": "chunks",
+        "context_id": "id",
+        "context_text": "text",
+        "context_score": "score",
+        "context_source": "source",
+        "error": "error",
+        "usage": "usage",
+        "success": "code == null || code == `0`",
+        "strip": [r"\[doc\d+\]"],
+        "strip_context": ["<[^<>]+>"],
+        "fail_if": ["(?i)service is busy"],
+    },
+)
+"""An application of one's own, as an example."""
+_GIVEN = ("path", "body", "answer", "contexts")
+"""What an application of one's own cannot do without, or hardly."""
 
 
 def settings_file(platform: str, lang: Language) -> str:
-    """Return a commented `ragstone.toml` for a platform; it loads as it is, and so does every setting that is commented out.
+    """Return a commented `ragstone.toml` for a platform, or for an application of one's own (`custom`).
+
+    It loads as it is, and so does every setting that is commented out.
 
     Raises:
         ConfigError: there is no such platform.
     """
-    if platform not in platforms():
+    if platform not in (*platforms(), CUSTOM):
         raise ConfigError(unknown_platform(platform, lang))
-    known = preset(platform)
+    known = _OWN if platform == CUSTOM else preset(platform)
     parts = (_head(known, lang), _collect(known, lang), _judge(lang))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -82,7 +111,7 @@ def _collect(known: Preset, lang: Language) -> Iterator[str]:
     name = name_of(known.name)
     yield "[collect]"
     yield f"platform = {toml(known.name)}"
-    yield from _told(say("platforms.init_url", lang), lang)
+    yield from _told(say("platforms.init_own_url" if known is _OWN else "platforms.init_url", lang), lang)
     yield f"url = {toml(known.example_url)}"
     if needs_app(known):
         yield from _told(f"app: {app_of(known.name, lang)}", lang)
@@ -92,12 +121,12 @@ def _collect(known: Preset, lang: Language) -> Iterator[str]:
     yield from _told(say(f"platforms.chunks_{name}", lang), lang)
     yield from _told(say(f"platforms.note_{name}", lang), lang)
     yield ""
-    yield from _told(say("platforms.init_sent", lang), lang)
+    yield from _told(say("platforms.init_own_sent" if known is _OWN else "platforms.init_sent", lang), lang)
     yield from _sent(known)
     yield '#headers = { X-Tenant = "$env.MY_TENANT" }'
     yield ""
     yield from _told(say("platforms.init_read", lang), lang)
-    yield from (f"#{field} = {toml(known.fields[field])}" for field in READ if field in known.fields)
+    yield from (_line(known, field) for field in READ if field in known.fields)
     yield ""
     yield from _told(say("platforms.init_pace", lang), lang)
     yield from ("#timeout = 120.0", "#retries = 5", "#concurrency = 4", "#repeat = 1")
@@ -108,11 +137,20 @@ def _sent(known: Preset) -> Iterator[str]:
         yield f"#stream = {toml(known.streaming['stream'])}"
     elif known.streams:
         yield '#stream = "none"'
-    yield f"#path = {toml(known.fields['path'])}"
+    if known is _OWN:
+        yield _line(known, "method")
+    yield _line(known, "path")
     yield from (f"#path = {toml(path)}" for path in known.other_paths)
-    body = {**dict.fromkeys(known.needs, ""), **known.fields["body"]}
-    yield f"{'' if known.needs else '#'}body = {toml(body)}"
-    yield from (f"#{step} = {toml(known.fields[step])}" for step in ("before", "then") if step in known.fields)
+    yield _line(known, "body")
+    yield from (_line(known, step) for step in ("before", "then") if step in known.fields)
+
+
+def _line(known: Preset, field: str) -> str:
+    """A field with its value, commented out where it need not be given."""
+    value, given = known.fields[field], known is _OWN and field in _GIVEN
+    if field == "body":
+        value, given = {**dict.fromkeys(known.needs, ""), **value}, given or bool(known.needs)
+    return f"{'' if given else '#'}{field} = {toml(value)}"
 
 
 def _judge(lang: Language) -> Iterator[str]:
