@@ -179,6 +179,15 @@ def test_pace_falls_back_on_the_judge_and_the_top_level():
         ("dify-chat", "https://h/v1/", "https://h"),
         ("dify-chat", "https://h/dify/v1", "https://h/dify"),
         ("fastgpt", "https://h/api", "https://h"),
+        ("fastgpt", "https://h/v1", "https://h"),
+        ("fastgpt", "https://h/v1/v1", "https://h"),
+        ("fastgpt", "https://h/api/v1/v1/", "https://h"),
+        ("fastgpt", "https://h/v1/chat/completions", "https://h"),
+        ("fastgpt", "https://h/kb/v1", "https://h/kb"),
+        ("fastgpt", "https://h/v2", "https://h/v2"),
+        ("fastgpt", "https://h/chat", "https://h/chat"),
+        ("openai", "https://h/v1/v1", "https://h"),
+        ("ragflow", "https://h/v1", "https://h"),
         ("fastgpt", "https://h/api/v1/chat/completions", "https://h"),
         ("openai", "https://h/compatible/v1/chat/completions", "https://h/compatible"),
         ("ragflow-openai", "https://h/api/v1", "https://h"),
@@ -186,7 +195,7 @@ def test_pace_falls_back_on_the_judge_and_the_top_level():
         ("fastgpt", " https://h ", "https://h"),
     ],
 )
-def test_an_address_may_be_copied_with_what_the_path_begins_with(platform, url, sent_to):
+def test_an_address_may_be_copied_with_what_the_path_holds(platform, url, sent_to):
     assert made(platform, url=url).url == sent_to
 
 

@@ -63,6 +63,18 @@ def test_the_stop_says_what_to_do(message: str, status: int, advice: dict[str, s
         assert part in str(stop)
 
 
+@pytest.mark.parametrize(("lang", "path", "none"), [("en", "path and method", "app"), ("zh", "path 和 method", "应用 ")])
+def test_an_address_that_is_none_names_the_settings_there_are(lang: str, path: str, none: str) -> None:
+    received = Received("ask", {}, 404, "POST", "https://rag.example/v1/x")
+    known = str(sorting(address(lang)).stop(Trouble("app", "Not Found"), received)).replace("app…Vd", "")
+    assert "[collect] url" in known
+    assert none not in known
+    assert path not in known
+    own = str(sorting(address(lang, own=("path",))).stop(Trouble("app", "Not Found"), received)).replace("app…Vd", "")
+    assert f"[collect] {path}" in own
+    assert none not in own.replace("The application", "").replace("应用在", "")
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([KEY, f"x{KEY}y", "Gate/77 Secret=="]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text() | st.sampled_from([KEY, f"Bearer {KEY}"]), inner, max_size=4),

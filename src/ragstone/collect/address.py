@@ -28,6 +28,7 @@ class Address(Endpoint):
 
     def __init__(self, spec: Spec, key: Key, environ: Mapping[str, str], lang: Language | None) -> None:
         super().__init__(spec.url, spec.app or "", key, COLLECT, lang, secrets=secrets(spec, environ), whole=True)
+        self.own_path = "path" in spec.own
         parts = urlsplit(self.url)
         self._base = urlunsplit(parts._replace(path=_without(parts.path, spec.path, spec.app)))
 
@@ -70,8 +71,8 @@ class Address(Endpoint):
     def say(self, name: str, **values: object) -> str:
         """Return the text `asking.<name>` with address, app, masked key and the settings' names filled in."""
         key = self.key.masked if self.key else say("asking.unset_key", self.lang)
-        app = self.model or say("asking.unset_app", self.lang)
-        known = {"url": self.url, "app": app, "key": key, "key_setting": self.key.name}
+        who = say("asking.app_and_key" if self.model else "asking.key_alone", self.lang, app=self.model, key=key)
+        known = {"url": self.url, "who": who, "key": key, "key_setting": self.key.name}
         settings = {"url_setting": self.role.url, "app_setting": self.role.model, "body_setting": self.role.body}
         return self._unlocked(say(f"asking.{name}", self.lang, **{**known, **settings, **values}))
 

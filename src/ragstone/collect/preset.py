@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -26,6 +27,7 @@ CUSTOM = "custom"
 """The usual name of an application that the table `[collect]` alone describes."""
 _FACTS = ("example_url", "key_example", "other_paths", "whole", "needs", "streaming", "blocking")
 """Keys of a platform's file that are no fields of a Spec."""
+_VERSION = re.compile(r"v\d+")
 _MERGED = ("body", "headers")
 _NOWHERE = ("null", "`null`")
 """Expressions that say that there is none: an application that only retrieves, or one that exposes no chunks."""
@@ -167,14 +169,26 @@ def _merged(below: Any, above: Any, whole: tuple[str, ...] = ()) -> Any:
 
 
 def _trimmed(url: str, path: str, *, own_path: bool) -> str:
-    """The address without what the platform's path begins with: people copy it with `/v1`, or whole."""
-    steps = [step for step in path.partition("?")[0].split("/") if step]
+    """The address without what the platform's path says already: people copy it with `/v1`, with `/v1` twice, or whole."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url  # told when it is used
-    given = parts.path.rstrip("/")
-    for count in range(0 if own_path else len(steps), 0, -1):
-        if "$" not in (head := "/" + "/".join(steps[:count])) and given.endswith(head):
-            return urlunsplit(parts._replace(path=given.removesuffix(head)))
+    have = [step for step in parts.path.split("/") if step]
+    steps = [step for step in path.partition("?")[0].split("/") if step]
+    kept = len(have) if own_path else _kept(have, steps)
+    if kept < len(have):
+        return urlunsplit(parts._replace(path="".join(f"/{step}" for step in have[:kept])))
     return url.rstrip("/") if not parts.query else url
+
+
+def _kept(have: Sequence[str], steps: Sequence[str]) -> int:
+    """How many steps of an address stand in front of the platform's path, of which people paste beginning, end, or version alone."""
+    pieces = [steps[:end] for end in range(len(steps), 0, -1)]
+    pieces += [steps[start:] for start in range(1, len(steps) - 1)]
+    pieces += [[step] for step in steps if _VERSION.fullmatch(step)]
+    plain = [list(piece) for piece in pieces if not any("$" in step for step in piece)]
+    kept = len(have)
+    while kept and (piece := next((p for p in plain if list(have[:kept])[-len(p) :] == p), None)):
+        kept -= len(piece)
+    return kept

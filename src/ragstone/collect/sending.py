@@ -131,7 +131,11 @@ class Sorting:
             return self._address.say("hint_workflow")
         if "blocking mode" in said:
             return self._address.say("hint_streaming")
-        return self._address.say("hint_address" if status >= 300 and status != 400 else "hint_app")
+        if status < 300 or status == 400:
+            return self._address.say("hint_app")
+        if self._address.own_path:
+            return self._address.say("hint_path")
+        return self._address.say("hint_address" if self._address.model else "hint_base")
 
 
 def text_of(answer: Answer) -> str:
