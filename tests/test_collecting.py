@@ -10,7 +10,7 @@ from support.answering import FakeApplication, body, gold, lines, settings
 from support.rag_server import Asked, RagServer, Reply, tell
 
 from ragstone.api import run_sync
-from ragstone.collect.base import Kept, Received, Trouble
+from ragstone.collect.base import Kept, Received, Row, Trouble
 from ragstone.collect.http import HttpApplication
 from ragstone.collect.journal import WriterLock, raw_of
 from ragstone.collect.spec import Spec
@@ -262,6 +262,32 @@ def test_where_nothing_good_is_held_other_things_may_be_asked(tmp_path: Path) ->
     assert collect(gold("a", "b"), again, to).kept == 2
 
 
+def test_a_row_is_asked_again_if_a_column_that_its_request_uses_has_changed(tmp_path: Path) -> None:
+    class Sorted(FakeApplication):
+        def uses(self, row: Row) -> Any:
+            return {"category": row.gold.meta.get("category")}
+
+    def rows(*categories: str) -> SampleSource:
+        return scan([{"id": str(n), "question": "Q?", "category": one, "note": len(categories)} for n, one in enumerate(categories)])
+
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    collect(rows("a", "b"), Sorted(), to)
+    application = Sorted()
+    found = collect(rows("a", "c", "d"), application, to, notices=notices)
+    assert (application.order, found.kept) == (["1", "2"], 1)
+    assert "1 rows changed" in notices[0]
+    assert collect(rows("a", "c", "d"), Sorted(), to).asked == 0
+
+
+def test_requests_beside_the_question_are_counted(tmp_path: Path) -> None:
+    def reply(row: Row, nth: int) -> Kept:
+        return Kept(row.id, (Received("ask", body(row, nth)),), 0.1, 2, requests={"a": 5, "b": None}[row.id])
+
+    told: list[RowProgress] = []
+    found = collect(gold("a", "b"), FakeApplication(reply), tmp_path / "s.jsonl", on_progress=told.append)
+    assert (found.requests, told[-1].requests) == (7, 7)
+
+
 def test_a_changed_question_is_asked_again_and_a_changed_reference_is_not(tmp_path: Path) -> None:
     to, notices = tmp_path / "s.jsonl", list[str]()
     rows = [{"id": "a", "question": "A?", "reference": "A."}, {"id": "b", "question": "B?", "reference": "B."}]
@@ -271,7 +297,7 @@ def test_a_changed_question_is_asked_again_and_a_changed_reference_is_not(tmp_pa
     found = collect(scan(changed), application, to, notices=notices)
     assert (application.order, found.kept) == (["b"], 1)
     assert lines(to)[0]["reference"] == "other"
-    assert "1 questions changed" in notices[0]
+    assert "1 rows changed" in notices[0]
 
 
 def test_a_smaller_limit_keeps_the_other_rows(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Collected:
     kept: int
     """Rows that stand from earlier calls."""
     requests: int
-    """Requests of this call, tries included."""
+    """Requests of this call: those before and after each question too, tries included."""
     wall_s: float
     exposed: int
     """Good rows whose chunks the application tells."""
@@ -159,7 +159,7 @@ class _Collection:
         changed = 0
         for place, row in enumerate(self.rows):
             held = self.journal.answer_to(row)
-            if held is None or not held.asks(row):
+            if held is None or not held.asks(row, self._uses(row)):
                 changed += held is not None
                 self.due[place] = _DUE
                 continue
@@ -169,6 +169,9 @@ class _Collection:
             yield place, found
         if changed:
             self.tell(say("collecting.rows_changed", screen_language(), n=changed))
+
+    def _uses(self, row: Row) -> Any:
+        return uses(row) if (uses := getattr(self.application, "uses", None)) is not None else None
 
     def _read(self, row: Row, kept: Kept) -> dict[str, Any]:
         reading = self.application.read(kept)
@@ -236,12 +239,13 @@ class _Collection:
             self.streak.clear()
         else:
             self.streak.append((word, row.id))
-        self.journal.keep(row, kept, good=word is None, stopped=self._stopped_over(kept))
+        self.journal.keep(row, kept, uses=self._uses(row), good=word is None, stopped=self._stopped_over(kept))
         self.file.put(place, found)
         if word in PASSING and len(self.lost) <= MOST:
             self.lost.append((place, row))
-        self.requests += kept.attempts
-        meter.tick(failed=word is not None, requests=kept.attempts)
+        requests = kept.attempts if kept.requests is None else kept.requests
+        self.requests += requests
+        meter.tick(failed=word is not None, requests=requests)
 
     def _stopped_over(self, kept: Kept) -> tuple[str, ...]:
         """Ids of the rows that met what the call stops over; a mapping that does not fit is no matter of the responses."""

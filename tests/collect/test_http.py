@@ -8,7 +8,8 @@ import orjson
 import pytest
 from support.rag_server import DROP, HANG, HELD, Asked, RagServer, Reply, fail, page, redirect, stream, tell
 
-from ragstone.collect.base import Kept, Row
+from ragstone.collect.base import Kept, Received, Row
+from ragstone.collect.conversation import Fetched
 from ragstone.collect.http import HttpApplication
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import AuthError, ConfigError, EndpointError, RagstoneError, StoppedError
@@ -471,6 +472,40 @@ async def test_one_response_without_an_answer_is_one_row() -> None:
     assert all(k.stop is None for k in kept)
 
 
+@pytest.mark.parametrize(
+    ("contexts", "rows", "stops"),
+    [("sources", 1, False), ("sources", 2, False), ("sources", 3, True), ("chunk", 1, True), ("chunk", 2, True)],
+)
+async def test_contexts_that_are_nowhere_end_the_asking_if_three_rows_lack_them_or_the_name_is_nearly_right(
+    contexts: str, rows: int, stops: bool
+) -> None:
+    told: list[str] = []
+    async with RagServer(tell(GOOD)) as server:
+        made = application(server.url, contexts=contexts, own=("contexts",))
+        made.hear(told.append)
+        kept = await ask(made, rows)
+    assert len(kept) == rows
+    assert [k.stop is not None for k in kept] == [False] * (rows - 1) + [stops]
+    assert (told == []) is stops
+    said = str(kept[-1].stop) if stops else told[0]
+    assert f"[collect] contexts = {contexts} finds nothing" in said
+
+
+@pytest.mark.parametrize(("held", "stops"), [(2, False), (3, True)])
+async def test_a_changed_mapping_of_contexts_is_tried_by_the_same_rule(held: int, stops: bool) -> None:
+    told: list[str] = []
+    async with RagServer(tell(GOOD)) as server:
+        kept = await ask(application(server.url), held)
+        changed = application(server.url, contexts="sources", own=("contexts",))
+    changed.hear(told.append)
+    if stops:
+        with pytest.raises(ConfigError, match="finds nothing"):
+            changed.refit(kept)
+    else:
+        changed.refit(kept)
+    assert len(told) == (not stops)
+
+
 # ------------------------------------------------------------------ further requests
 THIN = {"answer": "Ten days.", "chunks": [{"id": "c 1"}, {"id": "c2", "text": "given"}, {"id": "c3"}]}
 DETAIL = (Step(path="/detail?id=$id", per="chunk", text="data.q"),)
@@ -493,6 +528,72 @@ async def test_chunks_without_text_are_fetched_once_each() -> None:
         assert [c.text for c in found.chunks] == ["text of c 1", "given", "text of c3"]
         assert [(r.step, r.chunk) for r in k.received] == [("ask", None), ("then", 0), ("then", 2)]
     assert sorted(a.query["id"] for a in server.asked("/detail")) == ["c 1", "c3"]
+
+
+async def test_a_chunk_is_fetched_again_where_a_header_differs_by_row() -> None:
+    then = (Step(path="/detail?id=$id", per="chunk", text="data.q", headers={"X-Team": "$row.team"}),)
+    async with RagServer({"/ask": tell(THIN), "GET /detail": details}) as server:
+        made = application(server.url, then=then)
+        made.expect(3)
+        for number, team in enumerate("aab"):
+            await made.ask(row(number, team=team))
+        await made.close()
+    assert sorted((a.headers["X-Team"], a.query["id"]) for a in server.asked("/detail")) == [
+        *(("a", "c 1"), ("a", "c3"), ("b", "c 1"), ("b", "c3")),
+    ]
+
+
+def test_only_the_chunks_wanted_last_are_held() -> None:
+    fetched, came = Fetched(2), [Received("then", n) for n in range(3)]
+    fetched.keep("a", came[0])
+    fetched.keep("b", came[1])
+    assert fetched.find("a") is came[0]
+    fetched.keep("c", came[2])
+    assert [fetched.find(key) for key in "abc"] == [came[0], None, came[2]]
+    assert fetched.lock("a") is not fetched.lock("b")
+    held = fetched.lock("a")
+    assert fetched.lock("a") is held
+
+
+async def test_every_request_of_a_row_is_counted() -> None:
+    script = {
+        "GET /open": tell({"data": "chat-9"}),
+        "POST /ask": [fail(503), tell(THIN), tell(GOOD)],
+        "GET /detail": [fail(503), tell({"data": {"q": "text"}})],
+    }
+    async with RagServer(script) as server:
+        kept = await ask(application(server.url, before=Step(path="/open"), then=DETAIL), 2)
+    assert [k.requests for k in kept] == [1 + 2 + 3, 1 + 1]
+    assert [k.attempts for k in kept] == [2, 1]
+    assert sum(k.requests or 0 for k in kept) == len(server.seen)
+
+
+async def test_the_request_that_is_stopped_names_the_row_though_others_are_under_way() -> None:
+    def some(asked: Asked) -> Reply:
+        if asked.query["id"] == "c1":
+            return tell({"data": {"q": "text"}}, held="slow")
+        server.release("slow")
+        return fail(403, {"message": "no right"})
+
+    many = {"answer": "a", "chunks": [{"id": "c1"}, {"id": "c2"}]}
+    async with RagServer({"/ask": [tell(GOOD), tell(many)], "/detail": some}) as server:
+        first, second = await ask(application(server.url, then=DETAIL, concurrency=4), 2)
+    assert first.stop is None
+    assert second.trouble is not None
+    assert (second.trouble.word, "no right" in second.trouble.message) == ("key", True)
+    assert isinstance(second.stop, AuthError)
+
+
+def test_a_row_uses_the_columns_that_stand_in_its_requests() -> None:
+    made = application(
+        "http://127.0.0.1:1",
+        path="/${row.team}/ask?id=$row.id",
+        headers={"X-Lang": "$row.language", "X-Key": "$env.TOKEN"},
+        then=(Step(path="/detail", body={"in": ["$$row.no", "$row.place"]}, method="POST"),),
+        environ={"TOKEN": "a-secret-token"},
+    )
+    assert made.uses(row(team="a", place={"b": 1}, other=2)) == {"row.team": "a", "row.language": "en", "row.place": {"b": 1}}
+    assert application("http://127.0.0.1:1").uses(row(team="a")) is None
 
 
 async def test_a_chunk_that_cannot_be_fetched_fails_its_row_alone() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.collect.paths import check, found, misfit, search
+from ragstone.collect.expressions import check, found, search
+from ragstone.collect.paths import misfit
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import ConfigError
 
@@ -90,12 +91,13 @@ PATHS = (
 def test_no_response_makes_an_expression_fail(body, path):
     search(path, body)
     told = misfit(Spec(answer=path, contexts=path, context_text=path, own=("contexts", "context_text")), [body], "en")
-    assert told is None or "finds nothing" in told
+    assert told is None or "finds nothing" in told.text
 
 
 # ------------------------------------------------------------------ why nothing is found
 def why(lang="en", bodies=(BODY,), own=("answer", "contexts", "context_text"), **mapping) -> str | None:
-    return misfit(Spec(own=own, **mapping), bodies, lang)
+    found = misfit(Spec(own=own, **mapping), bodies, lang)
+    return None if found is None else found.text
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,16 @@ def test_contexts_that_are_nowhere(path, told):
     assert text.startswith(f"[collect] contexts = {path}")
     assert told in text
     assert why(answer="data.answer", contexts=path, own=()) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "certain"),
+    [("data.chunk", True), ("data.chunks.content", True), ("join('', data.total)", True), ("data.sources", False), ("sources", False)],
+)
+def test_contexts_without_a_near_match_may_be_left_out_by_the_application(path, certain):
+    found = misfit(Spec(own=("contexts",), answer="data.answer", contexts=path), [BODY], "en")
+    assert found.certain is certain
+    assert misfit(Spec(own=("contexts",), answer=path, contexts=path), [BODY], "en").certain
 
 
 def test_texts_that_no_chunk_has():

@@ -57,6 +57,20 @@ def test_a_parameter_without_a_column_is_told_with_the_nearest(lang, near):
     assert near in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("function", "used"),
+    [
+        (lambda question: None, {}),
+        (lambda q, k=5: None, {}),
+        (lambda q, team, 年份=0: None, {"team": "north", "年份": 1903}),
+        (lambda q, *, ground_truth: None, {"ground_truth": "河边"}),
+        (lambda row: None, {"row": {name: value for name, value in WHOLE.items() if name not in ("reference", "expected_behavior")}}),
+    ],
+)
+def test_what_a_function_uses_of_a_row_is_what_it_is_given_besides_the_question(function, used):
+    assert wanted(function, "app:ask", "en").used(ROW) == used
+
+
 def test_a_function_of_nothing_is_refused():
     with pytest.raises(ConfigError, match="takes no argument"):
         wanted(lambda: None, "app:ask", "en")

@@ -50,6 +50,27 @@ def properties(*names):
     return {"type": "object", "properties": {name: {} for name in names}}
 
 
+@pytest.mark.parametrize(
+    ("target", "same", "other"),
+    [
+        (lambda question: question, {"team": "south"}, None),
+        (lambda question, team: question, {"year": 1}, {"team": "south"}),
+        (lambda row: row["question"], None, {"team": "south"}),
+        (Runnable(), {"team": "south"}, None),
+        (Runnable(properties("question", "team")), {"year": 1}, {"team": "south"}),
+        (Runnable({"type": "object"}), None, {"team": "south"}),
+    ],
+)
+def test_what_a_row_hands_over_besides_its_question_is_known(target, same, other):
+    asked = application(target)
+    known = asked.uses(Row(GOLD))
+    assert asked.uses(Row(GOLD.model_copy(update={"reference": "elsewhere"}))) == known
+    if same:
+        assert asked.uses(Row(GOLD.model_copy(update={"meta": {**GOLD.meta, **same}}))) == known
+    if other:
+        assert asked.uses(Row(GOLD.model_copy(update={"meta": {**GOLD.meta, **other}}))) != known
+
+
 COMMON = {"question": GOLD.question, "input": GOLD.question, "query": GOLD.question}
 
 

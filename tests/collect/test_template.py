@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.collect.base import Row
+from ragstone.collect.slot_checks import check, secrets
 from ragstone.collect.spec import Spec, Step
-from ragstone.collect.template import Values, check, filled, filled_headers, filled_path, secrets
+from ragstone.collect.template import Values, filled, filled_headers, filled_path
 from ragstone.errors import ConfigError
 from ragstone.types import Sample
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
-from ragstone.collect.slots import SLOT, slot_name
+from ragstone.collect.slot_checks import secrets
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import ConfigError
 from ragstone.text import say
@@ -27,7 +27,7 @@ class Address(Endpoint):
     """
 
     def __init__(self, spec: Spec, key: Key, environ: Mapping[str, str], lang: Language | None) -> None:
-        super().__init__(spec.url, spec.app or "", key, COLLECT, lang, secrets=secrets(spec, environ), whole=True)
+        super().__init__(spec.url, spec.app or "", key, COLLECT, lang, secrets=_secrets(spec, environ), whole=True)
         self.own_path = "path" in spec.own
         parts = urlsplit(self.url)
         self._base = urlunsplit(parts._replace(path=_without(parts.path, spec.path, spec.app)))
@@ -99,28 +99,13 @@ def _without(base: str, path: str, app: str | None) -> str:
     return "".join(f"/{step}" for step in have)
 
 
-def secrets(spec: Spec, environ: Mapping[str, str]) -> Iterable[Key]:
-    """Yield the values of `$env.NAME` in headers and bodies, and what literal headers hold that look like credentials."""
+def _secrets(spec: Spec, environ: Mapping[str, str]) -> Iterable[Key]:
+    """The values of `$env.NAME`, and what literal headers hold that look like credentials."""
+    yield from (Key(value, name) for name, value in secrets(spec, environ))
     for step in (spec, spec.before, *spec.then):
-        for text in _texts([step.headers, step.body] if step else []):
-            for slot in SLOT.finditer(text):
-                name = slot_name(slot) or ""
-                if name.startswith("env.") and (value := environ.get(name.removeprefix("env."), "")):
-                    yield Key(value, name.removeprefix("env."))
         for name, value in step.headers.items() if step else ():
             if _SECRET_HEADER.search(name) and "$" not in value:
                 yield Key(value.rpartition(" ")[2], name)
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def headers_shown(step: Spec | Step) -> dict[str, str]:

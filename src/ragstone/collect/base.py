@@ -62,8 +62,11 @@ class Kept:
     latency_s: float | None = None
     """Seconds the application took for the answer, in its last try."""
     attempts: int = 0
+    """Tries of the request that holds the question."""
     trouble: Trouble | None = None
     """What went wrong on the way; what is wrong with an answer that arrived is found by reading it."""
+    requests: int | None = None
+    """Requests that were sent for the row: those before and after the question too, each with all its tries. None = `attempts`."""
     stop: RagstoneError | None = field(default=None, compare=False)
     """Set if every further row would meet the same: the driver keeps this row, then raises it. Never stored."""
 
@@ -101,7 +104,13 @@ class Reading:
 
 
 class Application(Protocol):
-    """A RAG application that can be asked. One file a kind."""
+    """A RAG application that can be asked. One file a kind.
+
+    One may also have: `hear(tell)`, which is given what tells a person something; `accepted()`, called where earlier calls have got good
+    answers; `refit(kept)`, called with good responses that a changed mapping has to fit, which raises ConfigError if it does not;
+    `uses(row)`, the values of a row besides question and history that its request depends on, as JSON, None where there are none;
+    `notices`, what a person should know once rows were asked.
+    """
 
     @property
     def asked(self) -> Mapping[str, Any]:

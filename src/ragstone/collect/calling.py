@@ -38,6 +38,8 @@ class Way:
     """False = it does not block: it is called in the event loop."""
     alone: bool = False
     """True = it holds one conversation, so that rows are asked one after another."""
+    uses: Callable[[Sample], Mapping[str, Any]] | None = None
+    """What of a gold row is handed over besides its question; None = nothing."""
 
 
 class CallApplication:
@@ -87,6 +89,10 @@ class CallApplication:
         more = ", …" if len(names) > _SHOWN else ""
         return (say("calling.left_out", self._lang, names=", ".join(names[:_SHOWN]) + more),)
 
+    def uses(self, row: Row) -> Any:
+        """What of the row is handed over besides its question."""
+        return None if self._way.uses is None else self._way.uses(row.gold) or None
+
     def expect(self, rows: int) -> None:
         """Hear how many rows are going to be asked."""
         self._rows = min(_FIRST_ROWS, rows)
@@ -124,8 +130,6 @@ class CallApplication:
             started = time.perf_counter()
             try:
                 returned = await self._once(row.gold)
-            except ConfigError:
-                raise
             except _TookTooLong:
                 text = say("calling.timeout", self._lang, seconds=f"{self._timeout:g}")
                 return Kept(row.id, latency_s=_since(started), attempts=attempt, trouble=Trouble("timeout", text))

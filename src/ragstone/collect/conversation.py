@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import orjson
 
 from ragstone.collect import mapping
 from ragstone.collect.answer import unreadable
 from ragstone.collect.base import Kept, Received, Row, Trouble
-from ragstone.collect.paths import search
+from ragstone.collect.expressions import search
 from ragstone.collect.sending import Examine, Request
 from ragstone.collect.template import Values, filled, filled_headers, filled_path
 from ragstone.collect.told import told_error
+from ragstone.errors import StoppedError
 from ragstone.text import say
+from ragstone.together import together
 
 if TYPE_CHECKING:
     from ragstone.collect.address import Address
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from ragstone.transport.wire import Sleep, Wire
     from ragstone.types import Language
 
+SHARED = 8192
+"""Responses for single chunks that are held for other rows."""
 POLL = 1.0
 """Seconds between two looks at a step that is not finished yet."""
 _WORDS = {"bad_reply": "too_large"}
@@ -49,9 +55,32 @@ class Line:
     environ: Mapping[str, str]
     sleep: Sleep
     lang: Language
-    fetched: dict[tuple[str, str, bytes], Received] = field(default_factory=dict)
-    """Responses for single chunks, which many rows have in common."""
-    locks: dict[tuple[str, str, bytes], asyncio.Lock] = field(default_factory=dict)
+    fetched: Fetched = field(default_factory=lambda: Fetched(SHARED))
+
+
+class Fetched:
+    """Responses for single chunks, which many rows have in common; what was not wanted for the longest time goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[object, Received] = OrderedDict()
+        self._locks: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, key: object) -> asyncio.Lock:
+        """Return the lock of a request, so that rows that want the same at once send it once."""
+        return self._locks.setdefault(key, asyncio.Lock())
+
+    def find(self, key: object) -> Received | None:
+        """Return what came back for a request, None if it is not held."""
+        if (found := self._held.get(key)) is not None:
+            self._held.move_to_end(key)
+        return found
+
+    def keep(self, key: object, received: Received) -> None:
+        """Hold what came back for a request."""
+        self._held[key] = received
+        if len(self._held) > self._most:
+            self._held.popitem(last=False)
 
 
 class Conversation:
@@ -61,7 +90,7 @@ class Conversation:
         self._line, self._row = line, row
         self._received: list[Received] = []
         self._latency: float | None = None
-        self._attempts = 0
+        self._attempts = self._requests = 0
         self.question: Any = None
         """The parsed response to the question, None until there is a whole one."""
         self.look: mapping.Look | None = None
@@ -83,7 +112,7 @@ class Conversation:
 
     def kept(self, trouble: Trouble | None, stop: RagstoneError | None = None) -> Kept:
         """Return what has come of the row."""
-        return Kept(self._row.id, tuple(self._received), self._latency, self._attempts, trouble, stop)
+        return Kept(self._row.id, tuple(self._received), self._latency, self._attempts, trouble, self._requests, stop)
 
     @property
     def last(self) -> Received | None:
@@ -92,8 +121,9 @@ class Conversation:
 
     # ------------------------------------------------------------------ the steps
     async def _before(self, step: Step) -> Any:
-        request = self._request("before", step, self._values(), self._whole(step))
-        await self._send(step, request, self._values())
+        values = self._values()
+        request = self._request("before", step, values, self._whole(step))
+        await self._send(filled_path(step.path, values), request)
         self._received.append(_received(request))
         return request.parsed
 
@@ -106,7 +136,7 @@ class Conversation:
         values = self._values(before=before)
         request = self._request("ask", spec, values, examine)
         try:
-            await self._send(spec, request, values)
+            await self._send(filled_path(spec.path, values), request)
         finally:
             self._latency = request.tally.latency_s if request.tally.attempts else None
         self._received.append(_received(request))
@@ -123,7 +153,8 @@ class Conversation:
         steps = [step for step in spec.then if step.per == "chunk"]
         self.look = mapping.look(spec, self.question, later, self._line.lang)
         lacking = self.look.lacking if steps else ()
-        pieces = await asyncio.gather(*(self._after_chunk(step, at, chunk, before) for at, chunk in lacking for step in steps))
+        calls = [self._after_chunk(step, at, chunk, before) for at, chunk in lacking for step in steps]
+        pieces = await together(calls) if calls else []
         self._received += [piece for piece in pieces if isinstance(piece, Received)]
         if failed := next((piece for piece in pieces if isinstance(piece, Trouble)), None):
             raise Failed(failed)
@@ -134,7 +165,7 @@ class Conversation:
         end = clock() + timeout
         for _ in range(max(1, int(timeout / POLL))):
             request = self._request("then", step, values, self._whole(step))
-            await self._send(step, request, values)
+            await self._send(filled_path(step.path, values), request)
             done = step.until is None or bool(search(step.until, request.parsed))
             if done or clock() + POLL > end:
                 break
@@ -149,15 +180,16 @@ class Conversation:
         named = None if own is None or isinstance(own, dict | list) else str(own)
         values = self._values(response=self.question, before=before, chunk=chunk, chunk_id=named)
         request = self._request("then", step, values, self._whole(step), at)
-        key = (request.method, self._line.address.at(filled_path(step.path, values)), request.body())
-        async with self._line.locks.setdefault(key, asyncio.Lock()):
-            if (known := self._line.fetched.get(key)) is not None:
+        path = filled_path(step.path, values)
+        key, fetched = (request.method, path, request.body(), tuple(request.headers.items())), self._line.fetched
+        async with fetched.lock(key):
+            if (known := fetched.find(key)) is not None:
                 return replace(known, chunk=at)
             try:
-                await self._send(step, request, values)
+                await self._send(path, request)
             except Failed as failed:
                 return self._chunk_failed(failed.trouble, at)
-            self._line.fetched[key] = _received(request)
+            fetched.keep(key, _received(request))
         return _received(request)
 
     def _chunk_failed(self, trouble: Trouble, at: int) -> Trouble:
@@ -175,15 +207,17 @@ class Conversation:
         headers = {**kind, **filled_headers(step.headers, values)}
         return Request(name, step.method, headers, lambda: orjson.dumps(filled(step.body, values)) if sends else b"", examine, chunk)
 
-    async def _send(self, step: Spec | Step, request: Request, values: Values) -> None:
+    async def _send(self, path: str, request: Request) -> None:
         """Send a request to its end. Raises Failed, StoppedError."""
-        self.stopped = request
         try:
-            done = await self._line.wire.ask(filled_path(step.path, values), request)
+            done = await self._line.wire.ask(path, request)
+        except StoppedError:
+            self.stopped = self.stopped or request  # of several at once, the first to be stopped is the one that met it
+            raise
         finally:
+            self._requests += request.tally.attempts
             if request.step != "then":
                 self._attempts = request.tally.attempts
-        self.stopped = None
         if done.then != "done":
             if request.received is not None and request.chunk is None:
                 self._received.append(request.received)

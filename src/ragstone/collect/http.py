@@ -13,7 +13,9 @@ from ragstone.collect.conversation import Conversation, Line
 from ragstone.collect.meaning import Meaning, envelope
 from ragstone.collect.refusals import FIRST, TOLD, Refusals
 from ragstone.collect.sending import Sorting
+from ragstone.collect.slot_checks import columns_sent
 from ragstone.collect.spec import Spec, Step
+from ragstone.collect.template import Values
 from ragstone.collect.told import told_error
 from ragstone.errors import ConfigError, RagstoneError, StoppedError
 from ragstone.transport.endpoint import COLLECT, Endpoint, Key
@@ -81,6 +83,7 @@ class HttpApplication:
             headers={"Accept": "application/json, text/event-stream;q=0.9, */*;q=0.5", **address.key.header(spec.auth)},
             meaning=self._sorted_by,
         )
+        self._columns = columns_sent(spec)
         self._line = Line(spec, address, wire, environ, sleep, address.lang)
 
     def _sorted_by(self, _: Endpoint, stops: Stops, __: Callable[[], bool]) -> Sorting:
@@ -113,6 +116,11 @@ class HttpApplication:
         """Tell `tell`, from now on, what a person should know of the platform while it is asked."""
         self._tell = tell
 
+    def uses(self, row: Row) -> Any:
+        """The columns of a row that its requests hold."""
+        values = Values(row, app=None, environ={})
+        return {name: values.lookup(name) for name in self._columns} or None
+
     def expect(self, rows: int) -> None:
         """Hear how many rows are going to be asked: fewer than three end the asking sooner, and many may be repeated more often."""
         self._rows = rows
@@ -131,8 +139,12 @@ class HttpApplication:
         """Raise ConfigError if the mapping finds nothing in responses that another mapping has found good."""
         lang = self._address.lang
         bodies = [mapping.parsed(self._spec, one, lang) for kept in answered for one in kept.received if one.step == "ask"]
-        if told := paths.misfit(self._spec, bodies, lang):
-            raise ConfigError(self._address.clean(told))
+        if (found := paths.misfit(self._spec, bodies, lang)) is None:
+            return
+        text = self._address.clean(found.text)
+        if found.certain or len(bodies) >= FIRST:
+            raise ConfigError(text)
+        self._tell(text)
 
     async def ask(self, row: Row) -> Kept:
         """Ask one question in a new conversation.
@@ -177,11 +189,14 @@ class HttpApplication:
         if not self._good_otherwise(talk):
             return None
         self._bodies.append(talk.question)
-        told = paths.misfit(self._spec, self._bodies, self._address.lang)
-        if told is None:
-            self._bodies = None
-        elif len(self._bodies) >= min(FIRST, self._rows or FIRST):
-            return ConfigError(self._address.clean(told))
+        found, seen = paths.misfit(self._spec, self._bodies, self._address.lang), len(self._bodies)
+        if found is not None and seen < min(FIRST, self._rows or FIRST):
+            return None
+        if found is not None and (found.certain or seen >= FIRST):
+            return ConfigError(self._address.clean(found.text))
+        if found is not None:
+            self._tell(self._address.clean(found.text))
+        self._bodies = None
         return None
 
     def _good_otherwise(self, talk: Conversation) -> bool:

@@ -5,6 +5,7 @@ The first line is the head, which says what was asked and how it was read; a lat
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from array import array
@@ -75,15 +76,17 @@ class Held:
     kept: Kept
     question: str | None
     history: Any
+    uses: str | None
+    """Short name of what else of the row its request depended on."""
     good: bool
     """True if it was a usable answer as it was read then."""
     again: bool
     """True if the call stopped over what this row met, so that it says nothing about the row."""
 
-    def asks(self, row: Row) -> bool:
-        """True if the row asks today what it asked then."""
+    def asks(self, row: Row, uses: Any = None) -> bool:
+        """True if the row asks today what it asked then; `uses`: what its request depends on besides question and history."""
         history = None if row.gold.history is None else list(row.gold.history)
-        return self.question == row.gold.question and self.history == plain(history)
+        return (self.question, self.history, self.uses) == (row.gold.question, plain(history), _name_of(uses))
 
 
 class Journal:
@@ -116,7 +119,8 @@ class Journal:
         if number is None or self._offsets[number] == _NOWHERE:
             return None
         line = self._appender.row_at(self._offsets[number])
-        return Held(_kept_of(line), line.get("question"), line.get("history"), line.get("good") is True, bool(self._again[number]))
+        asked = line.get("question"), line.get("history"), line.get("uses")
+        return Held(_kept_of(line), *asked, line.get("good") is True, bool(self._again[number]))
 
     def answer_to(self, row: Row) -> Held | None:
         """Return what is held of a row; the answer that was collected once is the first of several, and the other way round."""
@@ -128,15 +132,21 @@ class Journal:
         """Write a head. Where it asks otherwise than the head before it, the lines above it count no more."""
         self._take(*self._write(dict(head)))
 
-    def keep(self, row: Row, kept: Kept, *, good: bool = False, stopped: tuple[str, ...] = ()) -> None:
-        """Write what came back for a row. `good`: it is a usable answer; `stopped`: ids of the rows that met what the call stops over.
+    def keep(self, row: Row, kept: Kept, *, uses: Any = None, good: bool = False, stopped: tuple[str, ...] = ()) -> None:
+        """Write what came back for a row.
+
+        `uses`: what its request depended on besides question and history. `good`: it is a usable answer. `stopped`: ids of the rows that
+        met what the call stops over.
 
         Raises StoppedError when the disk does not take it.
         """
         line: dict[str, Any] = {"id": row.id, "question": row.gold.question}
         if row.gold.history is not None:
             line["history"] = row.gold.history
-        line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "trouble": kept.trouble and asdict(kept.trouble), "good": good}
+        if uses is not None:
+            line["uses"] = _name_of(uses)
+        line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "requests": kept.requests}
+        line |= {"trouble": kept.trouble and asdict(kept.trouble), "good": good}
         line |= {"received": [asdict(received) for received in kept.received]}
         self._take(*self._write(line | ({"stopped": list(stopped)} if stopped else {})))
 
@@ -177,6 +187,11 @@ def plain(value: Any) -> Any:
         return orjson.loads(_finite(text).encode("utf-8", "replace"))
 
 
+def _name_of(uses: Any) -> str | None:
+    """A short name for values: they may be long, and stand in the gold set anyway."""
+    return None if uses is None else hashlib.sha256(orjson.dumps(plain(uses), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
 def _finite(text: str) -> str:
     return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
 
@@ -185,6 +200,7 @@ _STORED: dict[str, Callable[[Any], bool]] = {
     "received": lambda value: isinstance(value, list) and all(isinstance(r, dict) and isinstance(r.get("step"), str) for r in value),
     "latency_s": lambda value: value is None or isinstance(value, int | float),
     "attempts": lambda value: isinstance(value, int),
+    "requests": lambda value: value is None or isinstance(value, int),
     "trouble": lambda value: value is None or (isinstance(value, dict) and all(isinstance(value.get(n), str) for n in ("word", "message"))),
     "stopped": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
 }
@@ -209,6 +225,7 @@ def _kept_of(line: Mapping[str, Any]) -> Kept:
         line.get("latency_s"),
         line.get("attempts") or 0,
         trouble and Trouble(trouble["word"], trouble["message"]),
+        line.get("requests"),
     )
 
 

@@ -1,14 +1,12 @@
-"""Expressions of a mapping against responses: found, checked, and why one finds nothing. Pure."""
+"""Why an expression of a mapping finds nothing in responses that are good otherwise. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragstone.collect.expressions import check as check
-from ragstone.collect.expressions import computed, tree_of
-from ragstone.collect.expressions import found as found
-from ragstone.collect.expressions import search as search
+from ragstone.collect.expressions import computed, found, search, tree_of
 from ragstone.collect.told import shown
 from ragstone.config.problems import nearest
 from ragstone.text import say
@@ -21,7 +19,16 @@ _KEYS_SHOWN = 15
 _CALLS = ("function_expression", "comparator", "or_expression", "and_expression", "not_expression")
 
 
-def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """An expression that finds nothing in any of several responses."""
+
+    text: str
+    certain: bool
+    """False where it may be right all the same: an application that has retrieved nothing may leave its chunks out altogether."""
+
+
+def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> Misfit | None:
     """Return what is wrong with the mapping if an expression of it finds nothing in any of these parsed responses, else None.
 
     `answer` is always looked at unless a later step gives it, `contexts` and `context_text` where the user gave them.
@@ -45,7 +52,7 @@ def _listed(value: Any) -> list[Any]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> str | None:
+def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> Misfit | None:
     """Why `path` finds nothing in any of `bodies`; None if it finds something in one, or there are none."""
     if not bodies or any(search(path, body) is not None for body in bodies):
         return None
@@ -53,17 +60,26 @@ def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> 
     if not reached:
         reason = next((why for body in bodies if (why := found(path, body)[1])), None)
         place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang)
+        wrong = reason is not None
     else:
         at, value, field = max(reached, key=_telling)
-        place = _place(at, value, field, lang)
-    return say("mapping.misfit", lang, setting=setting, path=path, place=place)
+        place, wrong = _place(at, value, field, lang), _like(field, value) is not None or (isinstance(value, list) and bool(value))
+    return Misfit(say("mapping.misfit", lang, setting=setting, path=path, place=place), wrong or setting != "contexts")
 
 
 def _telling(missed: Missed) -> tuple[int, bool, bool]:
     """The deeper the place the more it tells, and a key that is nearly right tells most there."""
     at, value, field = missed
-    known = isinstance(value, dict)
-    return at.count(".") + bool(at), known, known and nearest(field, [str(key).lower() for key in value]) is not None
+    return at.count(".") + bool(at), isinstance(value, dict), _like(field, value) is not None
+
+
+def _like(field: str, value: Any) -> str | None:
+    """The key of an object that is nearly a field it lacks."""
+    if not isinstance(value, dict) or field in value:
+        return None
+    folded = {str(key).lower(): str(key) for key in value}
+    near = nearest(field, list(folded))
+    return folded[near] if near else None
 
 
 Missed = tuple[str, Any, str]
@@ -142,11 +158,8 @@ def _place(at: str, value: Any, field: str | None, lang: Language) -> str:
         return say("mapping.misfit_value", lang, where=where, value=shown(str(value), 80))
     names = [shown(str(key), 40) for key in value]
     listed = ", ".join([*names[:_KEYS_SHOWN], "…"] if len(names) > _KEYS_SHOWN else names)
-    hint = ""
-    if field is not None:
-        if field in value:
-            return say("mapping.misfit_null", lang, where=where, field=field, keys=listed)
-        folded = {name.lower(): name for name in names}
-        near = nearest(field, list(folded))
-        hint = say("mapping.did_you_mean", lang, name=folded[near]) if near else ""
+    if field is not None and field in value:
+        return say("mapping.misfit_null", lang, where=where, field=field, keys=listed)
+    near = None if field is None else _like(field, value)
+    hint = say("mapping.did_you_mean", lang, name=shown(near, 40)) if near else ""
     return say("mapping.misfit_keys", lang, where=where, keys=listed or "-", hint=hint)

@@ -41,13 +41,13 @@ def make_application(
     settings = config.collect
     if (outside := _installed(settings.platform)) is not None:
         return outside(config, environ, lang, **pace)
-    from ragstone.collect import paths, template
+    from ragstone.collect import expressions, slot_checks
     from ragstone.collect.http import HttpApplication
 
     spec = spec_of(settings, config.judge, lang, concurrency=config.concurrency)
-    paths.check(spec, lang)
+    expressions.check(spec, lang)
     if columns is not None:
-        template.check(spec, columns, environ, lang)
+        slot_checks.check(spec, columns, environ, lang)
     key_name, key = application_key(settings, environ, lang)
     return HttpApplication(spec, key, key_name=key_name, environ=environ, lang=lang, **pace)
 

@@ -15,6 +15,9 @@ from ragstone.types import Language, Sample
 
 _COLUMN = {name: field for field, names in ALIASES.items() for name in (field, *names)}
 _QUESTIONS = ("question", *ALIASES["question"])
+_JUDGED = frozenset(
+    {"reference", "reference_points", "reference_alternatives", "reference_contexts", "reference_context_ids", "expected_behavior"}
+)
 _EMPTY = inspect.Parameter.empty
 
 
@@ -43,6 +46,15 @@ class Wanted:
         one_by_one = [self._value(parameter, gold, columns, lang) for parameter in self.positional]
         named = {p.name: self._value(p, gold, columns, lang) for p in self.by_name if p.default is _EMPTY or _has(p.name, columns)}
         return one_by_one, named
+
+    def used(self, gold: Sample) -> dict[str, Any]:
+        """Return what the function is given of a row besides the question, by parameter.
+
+        A function that takes the whole row is not taken to answer by what only judges need: to mend a reference asks nothing again.
+        """
+        columns, names = columns_of(gold), [p.name for p in (*self.positional, *self.by_name) if p.name != self.question]
+        given = {name: columns.get(name, columns.get(_COLUMN.get(name, ""))) for name in names if _has(name, columns)}
+        return given | ({"row": unjudged(columns)} if "row" in names else {})
 
     def _value(self, parameter: inspect.Parameter, gold: Sample, columns: Mapping[str, Any], lang: Language) -> Any:
         if parameter.name == self.question:
@@ -89,6 +101,11 @@ def _question(parameters: list[inspect.Parameter]) -> str | None:
 def columns_of(gold: Sample) -> dict[str, Any]:
     """Return the columns of a gold row by name, those of `meta` beside the others."""
     return {**gold.meta, **gold.to_dict()}
+
+
+def unjudged(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of a gold row without those that only judging reads."""
+    return {name: value for name, value in columns.items() if name not in _JUDGED}
 
 
 def _has(name: str, columns: Mapping[str, Any]) -> bool:

@@ -68,10 +68,19 @@ def check(spec: Spec, columns: Collection[str], environ: Mapping[str, str], lang
 
 def secrets(spec: Spec, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return name and value of every environment variable that the templates of `spec` use and that is set."""
-    names = dict.fromkeys(
-        name.removeprefix("env.") for place in _places(spec) if place.secret for name in slots_in(place.template) if name.startswith("env.")
-    )
+    names = [name.removeprefix("env.") for name in _named(spec, "env.")]
     return tuple((name, environ[name]) for name in names if environ.get(name))
+
+
+def columns_sent(spec: Spec) -> tuple[str, ...]:
+    """Return the slots of `spec` that stand for a column of the row, without its id, which never changes."""
+    return tuple(name for name in _named(spec, "row.") if name != "row.id")
+
+
+def _named(spec: Spec, beginning: str) -> Iterator[str]:
+    """The slots that begin so, each once."""
+    names = (name for place in _places(spec) for name in slots_in(place.template))
+    yield from dict.fromkeys(name for name in names if name.startswith(beginning))
 
 
 def _places(spec: Spec) -> Iterator[_Place]:

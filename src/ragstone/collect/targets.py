@@ -14,7 +14,7 @@ from ragstone.collect.calling import CallApplication, Way
 from ragstone.collect.named import Named
 from ragstone.collect.result import COUNTED
 from ragstone.collect.returned import kind_of
-from ragstone.collect.signature import columns_of, wanted
+from ragstone.collect.signature import columns_of, unjudged, wanted
 from ragstone.errors import ConfigError
 from ragstone.reading.columns import ALIASES
 from ragstone.text import say
@@ -72,7 +72,7 @@ def _function(target: Callable[..., Any], name: str, lang: Language) -> Way:
         positional, by_name = plan.arguments(gold, lang)
         return target(*positional, **by_name)
 
-    return Way(call, threaded=not _asynchronous(target))
+    return Way(call, threaded=not _asynchronous(target), uses=plan.used)
 
 
 def _asynchronous(target: Any) -> bool:
@@ -110,9 +110,11 @@ def _runnable(target: Any, name: str, lang: Language) -> Way:
         config = {"config": {"configurable": {"thread_id": (new := str(uuid4())), "session_id": new}}} if configured else {}
         return function(_input(keys, gold, name, lang), **config)
 
+    if keys is None:
+        return Way(call, threaded)
     if keys:
         _question_key(keys, name, lang)
-    return Way(call, threaded)
+    return Way(call, threaded, uses=lambda gold: _input(keys, gold, name, lang) if keys else unjudged(_input(keys, gold, name, lang)))
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -11,8 +11,6 @@ from urllib.parse import quote
 import orjson
 
 from ragstone.collect.expressions import search
-from ragstone.collect.slot_checks import check as check
-from ragstone.collect.slot_checks import secrets as secrets
 from ragstone.collect.slots import SLOT, body_template, slot_name
 
 if TYPE_CHECKING:
