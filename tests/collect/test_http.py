@@ -732,3 +732,38 @@ async def test_strange_bodies_are_kept_so_that_a_file_can_hold_them(body: bytes,
     reading = made.read(kept)
     assert (reading.found.answer if reading.found else None) == found
     assert (reading.trouble is None) == (found is not None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "type", "answer"),
+    [
+        ("gbk", "application/json; charset=GBK", "员工每年休假十天。"),
+        ("gb18030", 'application/json; charset="gb2312"', "员工𠮷每年。"),
+        ("gbk", "application/json; charset=utf-8", "员工每年休假十天。"),
+        ("gbk", "application/json", "员工每年休假十天。"),
+        ("big5", "application/json; charset=big5", "員工每年休假十天。"),
+        ("utf-16", "application/json; charset=utf-16", "Zehn Tage für alle."),
+        ("utf-16-le", "application/json; charset=utf-16le", "Ten days."),
+        ("latin-1", "application/json; charset=ISO-8859-1", "Zehn Tage für alle."),
+        ("utf-8", "application/json; charset=ISO-8859-1", "Zehn Tage für alle. 十天"),
+        ("utf-8", "application/json; charset=no-such-thing", "十天"),
+        ("utf-8", "application/json; charset=base64", "十天"),
+    ],
+)
+async def test_answers_in_another_encoding_are_read(encoding: str, type: str, answer: str) -> None:
+    body = f'{{"answer": "{answer}", "chunks": []}}'.encode(encoding)
+    async with RagServer(Reply(200, body, type)) as server:
+        made = application(server.url)
+        (kept,) = await ask(made, 1)
+    found = made.read(kept).found
+    assert found is not None
+    assert found.answer == answer
+
+
+async def test_a_broken_byte_costs_one_character() -> None:
+    async with RagServer(Reply(200, '{"answer": "一天 ?", "chunks": []}'.encode().replace(b"?", b"\xe5"), "application/json")) as server:
+        made = application(server.url)
+        (kept,) = await ask(made, 1)
+    found = made.read(kept).found
+    assert found is not None
+    assert found.answer == "一天 \ufffd"

@@ -11,10 +11,9 @@ from ragstone.collect.address import Address
 from ragstone.collect.base import Received, Trouble
 from ragstone.collect.meaning import Meaning
 from ragstone.collect.refusals import Refusals
-from ragstone.collect.sending import Sorting, text_of
+from ragstone.collect.sending import Sorting
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import EndpointError
-from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import COLLECT, Key
 from ragstone.transport.stops import Stops
 
@@ -27,21 +26,6 @@ def address(lang: Any = "en", **fields: Any) -> Address:
 
 def sorting(where: Address) -> Sorting:
     return Sorting(where, Stops(where), Meaning(Spec(), where.lang, str), Refusals())
-
-
-@pytest.mark.parametrize(
-    ("raw", "kind", "text"),
-    [
-        ("年假".encode(), "text/plain", "年假"),
-        ("\ufeff年假".encode(), "", "年假"),
-        ("年假".encode("gbk"), "text/html; charset=GBK", "年假"),
-        ("年假".encode("gbk"), 'text/html; charset="gb18030"; x=1', "年假"),
-        (b"a\xff", "text/plain; charset=nonsense", "a\ufffd"),
-        (b"a\xff", "text/plain", "a\ufffd"),
-    ],
-)
-def test_a_body_is_read_in_its_encoding(raw: bytes, kind: str, text: str) -> None:
-    assert text_of(Answer(200, {"Content-Type": kind}, raw)) == text
 
 
 @pytest.mark.parametrize(

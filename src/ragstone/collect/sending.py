@@ -89,7 +89,7 @@ class Sorting:
         errs = answer.status >= 300
         body = self._value(data, errs) if data is not None or answer.raw.strip() == b"null" else _TEXT
         if body is _TEXT:
-            body = self._address.clean(text_of(answer), echoes=errs)
+            body = self._address.clean(answer.raw.decode("utf-8-sig", "replace"), echoes=errs)
             body = body[:LONGEST_PAGE] if errs else body
         return Received(exchange.step, body, answer.status, exchange.method, self._address.shown(url), exchange.chunk)
 
@@ -136,15 +136,3 @@ class Sorting:
         if self._address.own_path:
             return self._address.say("hint_path")
         return self._address.say("hint_address" if self._address.model else "hint_base")
-
-
-def text_of(answer: Answer) -> str:
-    """Return the text of a body: UTF-8, unless its type names another encoding and it is no UTF-8."""
-    try:
-        return answer.raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        _, _, charset = answer.headers.get("Content-Type", "").lower().partition("charset=")
-        try:
-            return answer.raw.decode(charset.split(";")[0].strip("\"' ") or "utf-8", "replace")
-        except LookupError:
-            return answer.raw.decode("utf-8", "replace")

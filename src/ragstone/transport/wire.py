@@ -10,7 +10,7 @@ import aiohttp
 
 from ragstone import __version__
 from ragstone.errors import EndpointError, StoppedError
-from ragstone.transport.answer import Answer
+from ragstone.transport.answer import Answer, in_utf8
 from ragstone.transport.endpoint import Endpoint
 from ragstone.transport.error_body import ApiError, read_json
 from ragstone.transport.exchange import AGAIN, DONE, Exchange, Posted, Sent, Sorter, Spared, Step, Tally
@@ -223,7 +223,7 @@ class Wire:
                 raw = await _whole(response)
                 if raw is None:
                     return Step("fail", "bad_reply", self.endpoint.say("too_large", megabytes=LARGEST >> 20))
-                return Answer(response.status, response.headers, raw)
+                return Answer(response.status, response.headers, in_utf8(raw, response.headers.get("Content-Type", "")))
         except (aiohttp.ClientError, OSError) as error:
             return self._failed(error, tally, stale=not fresh and sockets == self._sockets)
         finally:
