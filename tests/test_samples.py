@@ -139,6 +139,7 @@ def test_aliases(column, field):
         ([{"question": "q", "x": float("inf")}], 1, "x", "JSON cannot hold"),
         ([{"question": "q"}, {"reference": "r"}], 2, None, "neither question nor answer nor contexts"),
         ([{"question": "q"}, {"question": " "}], 2, None, "neither question nor answer nor contexts"),
+        ([{"提问": "q", "标准答案": "r"}] * 3, None, None, "the columns are: 提问, 标准答案. Name yours with --map"),
         ([{"question": "q"}, "text"], 2, None, "found text"),
         ([{"colour": "red"}], None, None, "no column is known by name; the columns are: colour"),
         ([], None, None, "no rows"),

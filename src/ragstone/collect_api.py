@@ -64,7 +64,7 @@ async def acollect_samples(
     loaded = load_config({**settings, **platform, "repeat": repeat}, command="collect")
     config = loaded.config
     rows: Any = gold
-    source = scan(rows, mapping=config.map, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=config.limit)
+    source = scan(rows, mapping=config.map, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=config.limit, gold=True)
     asked = _application(None if platform else application, source, config, os.environ)
     tell = on_notice or logging.getLogger("ragstone").warning
     if config.lang is not None and config.lang != screen_language():

@@ -91,6 +91,7 @@ def scan(
     max_cell_mb: float = 1.0,
     limit: int | None = None,
     strip_citations: bool = False,
+    gold: bool = False,
     lang: Language | None = None,
 ) -> SampleSource:
     """Check all samples of a source and return them ready to be read.
@@ -103,6 +104,7 @@ def scan(
         max_cell_mb: largest cell, in millions of bytes of UTF-8.
         limit: only the first so many rows are looked at; None = all.
         strip_citations: take citation marks out of answers (see `strip_citations`).
+        gold: the source is a gold set, in which a row may lack its question; it is the caller's to say so.
         lang: language of texts; None = the screen's.
 
     Raises:
@@ -114,7 +116,7 @@ def scan(
     max_cell = int(max_cell_mb * _MB)
     stamp = _stamp(source) if isinstance(source, str | os.PathLike) else None
     table = _table(source, encoding, lang, max_cell)
-    survey = survey_rows(table, RowReader(columns, table.textual, lang, max_cell, Notes()), limit, strip_citations)
+    survey = survey_rows(table, RowReader(columns, table.textual, lang, max_cell, Notes(), gold), limit, strip_citations)
     return SampleSource(
         name=table.name,
         count=survey.rows,

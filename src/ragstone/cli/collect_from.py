@@ -52,7 +52,7 @@ class Origin:
         from ragstone.errors import DataError, Problem
 
         mapping = config.map if self.answers is None else _part(config.map, _OF_GOLD | _OF_BOTH)
-        source = _scan(path, config, mapping, limit or config.limit)
+        source = _scan(path, config, mapping, limit or config.limit, gold=True)
         if "question" not in source.columns:
             raise DataError(source.name, [Problem(say("collected.no_question", lang, found=", ".join(source.found)))])
         return source
@@ -112,7 +112,7 @@ def _part(mapping: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
     return {name: column for name, column in mapping.items() if name in names}
 
 
-def _scan(path: Path, config: Config, mapping: Mapping[str, str], limit: int | None = None) -> SampleSource:
+def _scan(path: Path, config: Config, mapping: Mapping[str, str], limit: int | None = None, *, gold: bool = False) -> SampleSource:
     from ragstone.samples import scan
 
-    return scan(path, mapping=mapping, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=limit)
+    return scan(path, mapping=mapping, encoding=config.encoding, max_cell_mb=config.max_cell_mb, limit=limit, gold=gold)

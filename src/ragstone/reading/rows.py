@@ -15,6 +15,8 @@ from ragstone.text import say
 from ragstone.types import Language
 
 JUDGED = ("question", "answer", "contexts", "reference", "reference_contexts")
+TELLING = ("question", "answer", "contexts", "error")
+"""Fields of which a row must have one."""
 _REFERENCE = ("reference", "reference_points", "reference_alternatives")
 
 
@@ -41,6 +43,8 @@ class RowReader:
     lang: Language
     max_cell: int
     notes: Notes
+    gold: bool = False
+    """True for a gold set: a row may lack its question, which is told by whoever asks or checks."""
 
     def read(self, row: Row) -> tuple[dict[str, Any], list[Problem]]:
         """Return the fields of a row (without a made-up id), and its problems; the fields are usable if there are none."""
@@ -113,7 +117,7 @@ class RowReader:
         if meta:
             values["meta"] = meta
         problems += self._behavior(values, meta, origin, number)
-        if not problems and not any(values.get(name) is not None for name in ("question", "answer", "contexts", "error")):
+        if not problems and not any(values.get(name) is not None for name in (*TELLING, *(_REFERENCE if self.gold else ()))):
             problems.append(Problem(say("samples.bare_row", self.lang), number))
         values.setdefault("language", detect(values.get("question"), reference_text(values), values.get("answer")))
 

@@ -11,7 +11,7 @@ from ragstone.reading.citations import strip_citations
 from ragstone.reading.columns import ALIASES, misspelt
 from ragstone.reading.fingerprints import Fingerprint, gold_row, judged_row
 from ragstone.reading.row_ids import RowIds
-from ragstone.reading.rows import JUDGED, Notes, RowReader, judged_columns
+from ragstone.reading.rows import JUDGED, TELLING, Notes, RowReader, judged_columns
 from ragstone.reading.spreadsheet import SheetTable
 from ragstone.reading.table import Row, Table
 from ragstone.text import say
@@ -138,6 +138,11 @@ class Survey:
         elif notes.columns and not any(field not in (None, "id") for field in notes.columns.values()):
             whole = [problem for problem in self.problems if problem.row is None]
             self.problems = [*whole, Problem(say("samples.no_known_column", lang, found=found, known=", ".join(ALIASES)))]
+        elif not set(TELLING) & set(notes.columns.values()):
+            bare = say("samples.bare_row", lang)
+            rest = [problem for problem in self.problems if problem.text != bare]
+            if len(rest) < len(self.problems):
+                self.problems = [*rest, Problem(say("samples.no_question_column", lang, found=found))]
         if seen:
             for name, column in self.reader.columns.mapped.items():
                 if column not in seen:

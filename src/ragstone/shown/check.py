@@ -110,7 +110,7 @@ def check(
         ConfigError: an unknown field in `mapping`, an unknown encoding, or a cluster that no row names.
         DataError: the source cannot be read; everything that is wrong with it, each problem with its row and column.
     """
-    source = scan(gold, mapping=mapping, encoding=encoding, max_cell_mb=max_cell_mb, limit=limit)
+    source = scan(gold, mapping=mapping, encoding=encoding, max_cell_mb=max_cell_mb, limit=limit, gold=True)
     rows = tuple(_rows(source))
     _check_cluster(cluster, rows)
     names = _names(source, mapping or {})
