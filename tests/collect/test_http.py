@@ -1,8 +1,10 @@
 """Applications asked over HTTP, on real sockets."""
 
 import asyncio
+import base64
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -160,7 +162,16 @@ def echo_nested(asked: Asked) -> Any:
     return {"answer": "a", "log": f'{{"token": "{inner}"}}'}
 
 
-@pytest.mark.parametrize("echo", [echo_plain, echo_escaped, echo_nested])
+def echo_code(asked: Asked) -> Any:
+    return {"code": asked.headers["X-Gate"], "message": "no", "error": {"code": asked.body["t"], "message": "no"}, "statusText": KEY}
+
+
+def echo_spelt(asked: Asked) -> Any:
+    given = (KEY, asked.headers["X-Gate"], asked.body["t"])
+    return {"answer": [[quote(one, safe=""), base64.b64encode(f"u:{one}".encode()).decode(), one.encode().hex()] for one in given]}
+
+
+@pytest.mark.parametrize("echo", [echo_plain, echo_escaped, echo_nested, echo_code, echo_spelt])
 @pytest.mark.parametrize("status", [200, 400, 401, 500])
 async def test_secrets_a_server_repeats_are_never_kept(echo: Callable[[Asked], Any], status: int) -> None:
     environ = {"TENANT": "tenant-secret-77", "GATE": "gate/Secret+88=="}
@@ -175,6 +186,9 @@ async def test_secrets_a_server_repeats_are_never_kept(echo: Callable[[Asked], A
     assert server.seen[0].headers["X-Gate"] == environ["GATE"]
     for secret in (KEY, *environ.values()):
         assert secret not in text
+        assert quote(secret, safe="") not in text
+        assert secret.encode().hex() not in text
+        assert base64.b64encode(f"u:{secret}".encode()).decode()[4:-4] not in text
         assert "".join(f"\\u{ord(c):04x}" for c in secret) not in text.replace("\\\\", "\\")
 
 

@@ -92,9 +92,9 @@ class Meaning:
     def _redirect(self, answer: Answer, *, answered: bool) -> Meant:
         where = answer.headers.get("Location", "")
         if LOGIN.search(where):
-            message = say("asking.login_redirect", self._lang, status=answer.status, target=answer.target)
+            message = self._scrub(say("asking.login_redirect", self._lang, status=answer.status, target=answer.target))
             return Meant(Trouble("login_page", message), status=answer.status)
-        message = say("asking.redirect", self._lang, status=answer.status, target=answer.target)
+        message = self._scrub(say("asking.redirect", self._lang, status=answer.status, target=answer.target))
         return Meant(Trouble("app", message), "fail" if answered else "stop", status=answer.status)
 
     def _told(self, code: str, said: str, error: ApiError) -> str | None:
@@ -132,7 +132,8 @@ class Meaning:
         told = [f"HTTP {status}"] if status >= 300 else []
         told += [say("asking.code", self._lang, code=code)] if code and code != str(status) else []
         said = said or say("asking.nothing_said", self._lang)
-        return Trouble(word, say("asking.told", self._lang, said=said, place=", ".join(told)) if told else said)
+        message = say("asking.told", self._lang, said=said, place=", ".join(told)) if told else said
+        return Trouble(word, self._scrub(message))  # as a whole: a code, too, may hold what a server repeats
 
 
 def _is_quota(code: str, error: ApiError) -> bool:

@@ -5,6 +5,7 @@ import html
 import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
+from urllib.parse import quote
 
 from ragstone.errors import ConfigError
 from ragstone.text import say
@@ -44,13 +45,14 @@ def hidden(value: str | None) -> Secret | None:
 class Key:
     """An API key. It leaves this object only as a request header; every text shows `masked`. It cannot be pickled."""
 
-    __slots__ = ("_coded", "_escaped", "_spelt", "_value", "name")
+    __slots__ = ("_coded", "_escaped", "_spelt", "_value", "_written", "name")
 
     def __init__(self, value: str | None, name: str) -> None:
         value = self._value = Secret((value or "").strip())
         self._escaped = re.compile("".join(_as_json(char) for char in value), re.IGNORECASE)
         self._spelt = re.compile(_BETWEEN.join(_spellings(char) for char in value), re.IGNORECASE)
         self._coded = tuple(re.compile(re.escape(piece)) for piece in _coded(value))
+        self._written = tuple(_written(value))
         self.name = name
         """The setting that holds the key, for error texts."""
 
@@ -76,11 +78,15 @@ class Key:
         return {"Authorization": Secret(f"{scheme} {self._value}".strip())} if self._value else {}
 
     def scrub(self, text: str) -> str:
-        """Return `text` with the key masked, also where JSON escapes spell it: for replies, where models repeat what they saw."""
+        """Return `text` with the key masked: for replies, where models and applications repeat what they saw.
+
+        As it is, escaped for JSON, URLs or HTML as these are usually written, in base64 and in hexadecimal digits.
+        """
         if len(self._value) < SECRET:
             return text
-        if self._value in text:
-            text = text.replace(self._value, self.masked)
+        for spelling, mask in ((self._value, self.masked), *((other, "…") for other in self._written)):
+            if spelling in text:
+                text = text.replace(spelling, mask)
         return self._escaped.sub(self._mask, text) if "\\" in text else text
 
     def scrub_echoes(self, text: str) -> str:
@@ -115,6 +121,15 @@ def _spellings(char: str) -> str:
     named = html.escape(char, quote=True)
     entities = [rf"&#0*{code};", rf"&#x0*{code:x};", *([re.escape(named)] if named != char else [])]
     return rf"(?:\\*{re.escape(char)}|\\+u{code:04x}|%(?:25)*{code:02x}|{'|'.join(entities)})"
+
+
+def _written(value: str) -> Iterator[str]:
+    """Yield the key as URLs, HTML, base64 and hexadecimal digits hold it, as far as they do not hold it as it is."""
+    if len(value) < SECRET:
+        return
+    lower = re.sub("%..", lambda code: code[0].lower(), whole := quote(value, safe=""))
+    some = (whole, lower, quote(value), html.escape(value), html.escape(value, quote=False), *_coded(value))
+    yield from dict.fromkeys(spelling for spelling in (*some, value.encode("utf-8", "replace").hex().upper()) if spelling != value)
 
 
 def _coded(value: str) -> Iterator[str]:
