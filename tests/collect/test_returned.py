@@ -68,6 +68,26 @@ class NodeWithScore:
         return self.node.get_content()
 
 
+class StreamingResponse:
+    """Shaped like the LlamaIndex class of the name: the answer is what `str` makes of it."""
+
+    def __init__(self, parts, nodes):
+        self.response_gen, self.source_nodes = iter(parts), nodes
+
+    def __str__(self):
+        return "".join(self.response_gen)
+
+
+class Plain:
+    """An object of no library."""
+
+    def __init__(self, **given):
+        vars(self).update(given)
+
+    def close(self):
+        raise AssertionError
+
+
 @dataclasses.dataclass
 class Outcome:
     answer: str
@@ -135,6 +155,13 @@ FORMS = {
         SimpleNamespace(response="a", source_nodes=[NodeWithScore(Node(RIVER, "n1", file_name="r.md"), 0.75)], metadata={}),
         Found("a", (Chunk(RIVER, "n1", 0.75, "r.md"),)),
     ),
+    "response that streams": (StreamingResponse(["a", "b"], [Node(RIVER, "n1")]), Found("ab", (Chunk(RIVER, "n1"),))),
+    "any object with a content": (Plain(content="甲"), Found("甲", None)),
+    "any object with a result": (
+        Plain(answer="a", contexts=[Plain(text=RIVER, id=3, score=0.5, source="r.md")], llm=object()),
+        Found("a", (Chunk(RIVER, "3", 0.5, "r.md"),)),
+    ),
+    "any object with nodes": (Plain(source_nodes=[Plain(text=ROAD)]), Found(None, (Chunk(ROAD),))),
     "retriever": ([NodeWithScore(Node(ROAD, "n2"), None)], Found(None, (Chunk(ROAD, "n2"),))),
     "retriever of documents": ([Document(RIVER), Document(ROAD)], Found(None, (Chunk(RIVER), Chunk(ROAD)))),
     "retriever without a hit": ([], Found(None, ())),
@@ -198,6 +225,7 @@ def test_an_error_beside_an_answer_keeps_the_answer():
     [
         (7, "", "int"),
         (object(), "", "object"),
+        (Plain(close=print), "", f"{__name__}.Plain"),
         (b"bytes", "", "bytes"),
         (["a", "b"], "", "list"),
         (("a", [RIVER]), "", "tuple"),

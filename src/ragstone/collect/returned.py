@@ -12,13 +12,15 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from ragstone.collect.result import COUNTED
+from ragstone.collect.result import ANSWER, CONTEXTS, COUNTED
 from ragstone.types import Context, Record, Sample
 
 _DEPTH = 60
 _WIDEST = 2**63
 _LOOSE = ("metadata", "extra_info", "usage", "usage_metadata")
 """Where what JSON cannot hold is left out instead of making the row useless."""
+_ATTRIBUTES = (*sorted(COUNTED), "text", "id", "score", "source", "metadata")
+"""What is taken of an object that is of no known shape."""
 
 
 class Unheld(Exception):
@@ -140,7 +142,7 @@ def _fields(value: Any) -> Mapping[Any, Any] | None:
     for shape in (_document, _scored_node, _node, _response, _message):
         if (found := shape(value)) is not None:
             return found
-    return _record(value)
+    return _plain(value) if (found := _record(value)) is None else found
 
 
 def _document(value: Any) -> dict[str, Any] | None:
@@ -165,8 +167,13 @@ def _node(value: Any) -> dict[str, Any] | None:
 
 
 def _response(value: Any) -> dict[str, Any] | None:
-    """A LlamaIndex Response, also of a chat engine."""
-    return _picked(value, ("response", "source_nodes"), ())
+    """A LlamaIndex Response, also of a chat engine or one that streams; its text is what `str` makes of it if it has no field for it."""
+    if (found := _picked(value, ("response", "source_nodes"), ())) is not None or not hasattr(value, "source_nodes"):
+        return found
+    silent = hasattr(type(value), "model_fields") or all("__str__" not in vars(kind) for kind in type(value).__mro__[:-1])
+    if silent or any(hasattr(value, name) for name in ANSWER):
+        return None
+    return {"response": str(value), "source_nodes": value.source_nodes}
 
 
 def _message(value: Any) -> dict[str, Any] | None:
@@ -191,6 +198,12 @@ def _record(value: Any) -> dict[str, Any] | None:
     if isinstance(names := getattr(type(value), "model_fields", None), Mapping):
         return {name: getattr(value, name) for name in names}
     return None
+
+
+def _plain(value: Any) -> dict[str, Any] | None:
+    """Any other object: its attributes that are named as what is read; None if neither a result nor a text is among them."""
+    held = {name: found for name in _ATTRIBUTES if not callable(found := getattr(value, name, None)) and found is not None}
+    return held if held.keys() & {"text", *ANSWER, *CONTEXTS} else None
 
 
 def _is_chunk(item: object) -> bool:
