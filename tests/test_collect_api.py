@@ -31,6 +31,12 @@ def test_a_function_is_asked(tmp_path: Path) -> None:
     assert [(row["id"], row["answer"]) for row in rows] == [("a#0", "A? yes"), ("a#1", "A? yes"), ("b#0", "B? yes"), ("b#1", "B? yes")]
 
 
+def test_what_is_left_unread_of_results_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    ragstone.collect_samples(GOLD, lambda question: {"answer": "x", "took": 3}, to=tmp_path / "s.jsonl", on_notice=told.append)
+    assert "Not read from what the function returned: took" in told
+
+
 def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
     async def notebook() -> Any:
         return ragstone.collect_samples(GOLD, lambda question: question, to=tmp_path / "s.jsonl", on_notice=[].append)

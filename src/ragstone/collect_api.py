@@ -89,14 +89,10 @@ def _application(given: Any, gold: Iterable[Sample], config: Config, environ: Ma
 
         return make_application(config, environ, lang, columns=columns_of(gold))
     from ragstone.collect.named import from_name
+    from ragstone.collect.preset import pace_of
     from ragstone.collect.targets import application_of
 
-    collect, judge = config.collect, config.judge
-    pace: dict[str, Any] = {
-        "concurrency": collect.concurrency or config.concurrency,
-        "timeout": collect.timeout or judge.timeout,
-        "retries": judge.retries if collect.retries is None else collect.retries,
-    }
+    pace = pace_of(config.collect, config.judge, config.concurrency)
     return application_of(from_name(given, lang) if isinstance(given, str) else given, **pace, lang=lang)
 
 

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from ragstone.collect.base import Application, Kept, Row
 from ragstone.collect.gold_rows import GoldRows
 from ragstone.collect.heads import continued
 from ragstone.collect.journal import Journal, WriterLock, raw_of
-from ragstone.collect.rows import row_of
+from ragstone.collect.rows import read_row
 from ragstone.collect.samples_file import Failures, SamplesFile, besides
 from ragstone.collect.target import check_target, make_ready
 from ragstone.config import Config
@@ -119,6 +119,8 @@ async def collect_source(
         closing.callback(collection.file.close)
         collection.take_up()
         await collection.run(on_progress)
+        for notice in getattr(application, "notices", ()):
+            tell(notice)
     return collection.collected(time.monotonic() - started)
 
 
@@ -163,7 +165,7 @@ class _Collection:
                 changed += held is not None
                 self.due[place] = _DUE
                 continue
-            found = self._read(row, held.kept)
+            found = read_row(self.application, row, held.kept)
             if (word := _word(found)) is not None:
                 self.due[place] = _AGAIN if held.again or word in ALWAYS_AGAIN or self.config.retry_failed else _STANDS
             yield place, found
@@ -172,10 +174,6 @@ class _Collection:
 
     def _uses(self, row: Row) -> Any:
         return uses(row) if (uses := getattr(self.application, "uses", None)) is not None else None
-
-    def _read(self, row: Row, kept: Kept) -> dict[str, Any]:
-        reading = self.application.read(kept)
-        return row_of(row, kept, replace(reading, trouble=reading.trouble or kept.trouble))
 
     # ------------------------------------------------------------ asking
     async def run(self, on_progress: Callable[[RowProgress], None] | None) -> None:
@@ -233,7 +231,7 @@ class _Collection:
 
     def _keep(self, place: int, row: Row, kept: Kept, meter: RowMeter) -> None:
         """Write the raw line, then the sample: a row that is asked again after a kill was not written at all."""
-        found = self._read(row, kept)
+        found = read_row(self.application, row, kept)
         word = _word(found)
         if word is None:
             self.streak.clear()

@@ -45,21 +45,19 @@ def test_all_wrong_expressions_are_told_at_once():
     spec = Spec(
         answer="a[",
         error="b..c",
-        strip=("(",),
-        fail_if=("ok", "*"),
         before=Step(path="", until="x("),
         then=(Step(path="", per="chunk", text="]"), Step(path="", contexts="len(a)")),
     )
     with pytest.raises(ConfigError) as caught:
         check(spec, "zh")
     lines = str(caught.value).splitlines()
-    settings = ["answer", "error", "before.until", "then[0].text", "then[1].contexts", "strip", "fail_if"]
+    settings = ["answer", "error", "before.until", "then[0].text", "then[1].contexts"]
     assert [line.removeprefix("[collect] ").split(" ")[0] for line in lines] == settings
     assert "第 1 个字符处有误" in lines[3]
 
 
 def test_good_expressions_pass():
-    check(Spec(answer="join('', a[].b) || to_string(@)", contexts="merge(a, b, c)", strip=(r"\[\d\]",), error="code != `0` && m"), "en")
+    check(Spec(answer="join('', a[].b) || to_string(@)", contexts="merge(a, b, c)", error="code != `0` && m"), "en")
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,6 @@ def command(
                 hear(report.notice)
             return _try(source, application, loaded.config, screen, json=json)
         found = _collect(source, target, application, loaded, report)
-        for notice in _own(application, "notices", ()):
-            report.notice(notice)
     return _tell(found, loaded.config, screen, json=json)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragstone.config.sources import OF_COLLECT
 from ragstone.errors import ConfigError
@@ -64,9 +64,11 @@ class Origin:
         """
         if self.call is not None:
             from ragstone.collect.named import from_name
+            from ragstone.collect.preset import pace_of
             from ragstone.collect.targets import application_of
 
-            return application_of(from_name(self.call, lang), **_pace(config), lang=lang)
+            pace = pace_of(config.collect, config.judge, config.concurrency)
+            return application_of(from_name(self.call, lang), **pace, lang=lang)
         if self.answers is not None:
             from ragstone.collect.answers import AnswersApplication, joined
 
@@ -89,15 +91,6 @@ def _application_named(loaded: Loaded, lang: Language) -> str | None:
         return origin
     variable = origin.removeprefix("environment ")
     return variable if variable != origin else say("collected.file_source", lang, file=origin)
-
-
-def _pace(config: Config) -> dict[str, Any]:
-    collect, judge = config.collect, config.judge
-    return {
-        "concurrency": collect.concurrency or config.concurrency,
-        "timeout": collect.timeout or judge.timeout,
-        "retries": judge.retries if collect.retries is None else collect.retries,
-    }
 
 
 def _answers(path: Path, config: Config) -> SampleSource:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.plain import clip, folded, one_line
 from ragstone.cli.width import pad, width
 from ragstone.text import say
+from ragstone.together import together
 
 if TYPE_CHECKING:
     from ragstone.collect.base import Application, Kept, Row
@@ -38,25 +39,20 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
 
     Raises ConfigError for a mapping that fits no response.
     """
-    from ragstone.collect.rows import row_of
+    from ragstone.collect.rows import read_row
 
     gate = asyncio.Semaphore(concurrency)
 
     async def one(row: Row) -> Tried:
         async with gate:
             kept = await application.ask(row)
-        reading = application.read(kept)
-        return Tried(kept, row_of(row, kept, replace(reading, trouble=reading.trouble or kept.trouble)))
+        return Tried(kept, read_row(application, row, kept))
 
     application.expect(len(rows))
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(row)) for row in rows]
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        return await together([one(row) for row in rows])
     finally:
         await application.close()
-    return [task.result() for task in tasks]
 
 
 def try_page(application: Application, tried: Sequence[Tried], lang: Language) -> str:

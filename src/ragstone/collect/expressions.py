@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ _FIELDS = (
     *("answer", "contexts", "context_id", "context_text", "context_score", "context_source"),
     *("error", "usage", "replace", "success"),
 )
-_PATTERNS = ("strip", "strip_context", "fail_if", "key_pattern", "app_pattern")
 _STEP_FIELDS = ("text", "answer", "contexts", "error", "until")
 
 
@@ -71,21 +69,10 @@ def expressions(spec: Spec) -> Iterator[tuple[str, str]]:
 
 
 def check(spec: Spec, lang: Language) -> None:
-    """Raise one ConfigError that tells every expression of `spec` that is no JMESPath or no regular expression, with the place."""
+    """Raise one ConfigError that tells every expression of `spec` that is no JMESPath, with the place."""
     problems = [problem for setting, path in expressions(spec) if (problem := mistake(setting, path, lang))]
-    problems += _pattern_mistakes(spec, lang)
     if problems:
         raise ConfigError("\n".join(problems))
-
-
-def _pattern_mistakes(spec: Spec, lang: Language) -> Iterator[str]:
-    for name in _PATTERNS:
-        given = getattr(spec, name)
-        for pattern in (given,) if isinstance(given, str) else given or ():
-            try:
-                re.compile(pattern)
-            except (re.error, RecursionError, OverflowError) as error:
-                yield say("mapping.pattern_wrong", lang, setting=name, pattern=pattern[:200], reason=str(error))
 
 
 def mistake(setting: str, path: str, lang: Language) -> str | None:

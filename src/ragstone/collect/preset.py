@@ -95,15 +95,20 @@ def spec_of(settings: CollectSettings, judge: JudgeSettings, lang: Language, *, 
     if base.get("stream", "none") != "none" and settings.stream not in (None, "none"):
         fields["stream"] = base["stream"]  # the platform's own kind, whichever was named
     fields["url"] = _trimmed(str(fields.get("url", "")).strip(), str(fields.get("path", "")), own_path="path" in own)
-    pace = {
-        "timeout": settings.timeout if settings.timeout is not None else judge.timeout,
-        "retries": settings.retries if settings.retries is not None else judge.retries,
-        "concurrency": settings.concurrency if settings.concurrency is not None else concurrency,
-    }
+    pace = pace_of(settings, judge, concurrency)
     named = {"platform": settings.platform or CUSTOM, "app": (settings.app or "").strip() or None}
     spec = Spec.model_validate({**fields, **named, **pace, "own": tuple(own)})
     check_spec(spec, known, lang)
     return spec
+
+
+def pace_of(settings: CollectSettings, judge: JudgeSettings, concurrency: int) -> dict[str, Any]:
+    """Return `timeout`, `retries` and `concurrency` of collecting: as for the judge, and at the top level, where the table does not say."""
+    return {
+        "timeout": settings.timeout if settings.timeout is not None else judge.timeout,
+        "retries": settings.retries if settings.retries is not None else judge.retries,
+        "concurrency": settings.concurrency if settings.concurrency is not None else concurrency,
+    }
 
 
 def unknown_platform(name: str, lang: Language) -> str:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragstone.collect.marks import cleaned
 
 if TYPE_CHECKING:
-    from ragstone.collect.base import Chunk, Found, Kept, Reading, Row
+    from ragstone.collect.base import Application, Chunk, Found, Kept, Reading, Row
 
 COLUMNS = (
     *("answer", "answer_raw", "contexts", "context_ids", "context_scores", "context_sources"),
     *("citations", "latency_s", "usage", "error"),
 )
 """Columns that every line has, null where there is nothing."""
+
+
+def read_row(application: Application, row: Row, kept: Kept) -> dict[str, Any]:
+    """Return the line of one row as the application reads what came back for it."""
+    reading = application.read(kept)
+    return row_of(row, kept, replace(reading, trouble=reading.trouble or kept.trouble))
 
 
 def row_of(row: Row, kept: Kept, reading: Reading) -> dict[str, Any]:
