@@ -7,9 +7,14 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import Any
+from weakref import finalize
+
+import orjson
 
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
+from ragstone.collect.journal import plain
 from ragstone.collect.result import read_result
 from ragstone.collect.returned import sample_result
 from ragstone.collect.words import WORDS
@@ -21,16 +26,38 @@ from ragstone.types import Language, Sample
 
 _REPEAT = re.compile(r"(.+)#(\d+)", re.DOTALL)
 _SHOWN = 5
-_Rows = dict[str, list[tuple[int | None, Sample]]]
-"""Gold id -> its answers, each with the number of its repeat if its id has one."""
+_Rows = dict[str, list[tuple[int | None, int]]]
+"""Gold id -> its answers, each with the number of its repeat if its id has one, and where it stands."""
+
+
+class Spool:
+    """Answers in a file without a name, told by where they stand: there may be more of them than fit in memory."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 (closed with this object at the latest)
+        self.close = finalize(self, self._file.close)
+        """Lets go of the file."""
+
+    def put(self, sample: Sample) -> int:
+        """Write what of a row is a result, and return where it stands."""
+        at = self._file.tell()
+        self._file.write(orjson.dumps(plain([_body(sample), sample.latency_s]), option=orjson.OPT_APPEND_NEWLINE))
+        return at
+
+    def at(self, place: int) -> tuple[dict[str, Any], float | None]:
+        """Return the result that stands at a place, and its latency."""
+        self._file.seek(place)
+        body, latency_s = orjson.loads(self._file.readline())
+        return body, latency_s
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
     """The answers of a file by the gold rows they belong to."""
 
-    answers: Mapping[str, tuple[Sample, ...]]
-    """Gold id -> its answers, in the order of their repeats."""
+    places: Mapping[str, tuple[int, ...]]
+    """Gold id -> where its answers stand, in the order of their repeats."""
+    spool: Spool
     repeat: int | None
     """How many answers every answered question has, None where it is one without a number: as for `--repeat`."""
     notices: tuple[str, ...]
@@ -51,18 +78,20 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
     """
     if not answers.columns & {"answer", "contexts"} and answers.errors < answers.count:
         raise DataError(answers.name, [Problem(say("calling.no_answers", lang, found=", ".join(answers.found)))])
-    search = _Search(gold)
+    search, spool = _Search(gold), Spool()
     rows: _Rows = defaultdict(list)
     problems: list[Problem] = []
     for number, sample in enumerate(answers, 1):
-        search.find(sample, number, rows, problems, lang)
+        if (met := search.find(sample, number, problems, lang)) is not None:
+            gold_id, repeat = met
+            rows[gold_id].append((repeat, spool.put(sample)))
     if problems:
         raise DataError(answers.name, problems)
     if not rows:
         raise DataError(answers.name, [Problem(_nothing_fits(search, lang))])
-    repeat = _repeat(rows, answers.name, lang)
-    ordered = {name: tuple(sample for _, sample in sorted(found, key=lambda one: one[0] or 0)) for name, found in rows.items()}
-    return Joined(ordered, repeat, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
+    repeats = _repeat(rows, answers.name, lang)
+    ordered = {name: tuple(place for _, place in sorted(found, key=lambda one: one[0] or 0)) for name, found in rows.items()}
+    return Joined(ordered, spool, repeats, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
 
 
 class AnswersApplication:
@@ -102,11 +131,12 @@ class AnswersApplication:
         """
         if row.repeat is None and (self.repeat or 1) > 1:
             raise ConfigError(say("calling.several", self._lang, count=self.repeat))
-        found = self._found.answers.get(row.gold.id, ())
+        found = self._found.places.get(row.gold.id, ())
         at = row.repeat or 0
         if at >= len(found):
             return Kept(row.id, trouble=Trouble("not_found", say("calling.not_found", self._lang)))
-        return Kept(row.id, (Received("ask", _body(found[at])),), found[at].latency_s, 1)
+        body, latency_s = self._found.spool.at(found[at])
+        return Kept(row.id, (Received("ask", body),), latency_s, 1, requests=0)
 
     def read(self, kept: Kept) -> Reading:
         """Find answer and chunks in the row of the file."""
@@ -119,7 +149,8 @@ class AnswersApplication:
         return Reading(reading.found, Trouble(word, message)) if colon and word in WORDS else reading
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Let go of the answers."""
+        self._found.spool.close()
 
 
 def _body(sample: Sample) -> dict[str, Any]:
@@ -142,26 +173,18 @@ class _Search:
             if sample.question:
                 self.questions[folded(sample.question)].append(sample.id)
 
-    def find(
-        self,
-        sample: Sample,
-        number: int,
-        rows: _Rows,
-        problems: list[Problem],
-        lang: Language,
-    ) -> None:
-        """Put an answer to its gold row."""
+    def find(self, sample: Sample, number: int, problems: list[Problem], lang: Language) -> tuple[str, int | None] | None:
+        """Return the gold row of an answer and the number of its repeat, None if there is none; doubts are added to `problems`."""
         asked = self.questions.get(folded(sample.question), []) if sample.question else []
         gold_id, repeat = self._by_id(sample, doubted=_made(sample) and len(asked) < 2)
         if gold_id is None:
-            self._by_question(sample, number, asked, rows, problems, lang)
-            return
+            return self._by_question(sample, number, asked, problems, lang)
         if sample.question and asked and gold_id not in asked:
             text = say("calling.id_against_question", lang, id=sample.id, other=asked[0])
             problems.append(Problem(text, number, "question"))
         elif sample.question and not asked and self.ids[gold_id]:
             self.reworded.append(sample.id)
-        rows[gold_id].append((repeat, sample))
+        return gold_id, repeat
 
     def _by_id(self, sample: Sample, *, doubted: bool) -> tuple[str | None, int | None]:
         if sample.id in self.ids and not doubted:
@@ -170,21 +193,16 @@ class _Search:
         return (match[1], int(match[2])) if match and match[1] in self.ids else (None, None)
 
     def _by_question(
-        self,
-        sample: Sample,
-        number: int,
-        asked: list[str],
-        rows: _Rows,
-        problems: list[Problem],
-        lang: Language,
-    ) -> None:
+        self, sample: Sample, number: int, asked: list[str], problems: list[Problem], lang: Language
+    ) -> tuple[str, int | None] | None:
         if len(asked) > 1:
             problems.append(Problem(say("calling.question_twice", lang, ids=some(asked, lang)), number, "question"))
         elif asked:
             self.by_question += 1
-            rows[asked[0]].append((None, sample))
+            return asked[0], None
         else:
             self.unknown.append(sample.id)
+        return None
 
     def notices(self, rows: Mapping[str, object], lang: Language) -> Iterable[str]:
         """Yield what was met."""
@@ -220,7 +238,7 @@ def _repeat(rows: _Rows, name: str, lang: Language) -> int | None:
     raise DataError(name, [Problem(say("calling.uneven_repeats", lang, count=len(odd), ids=some(odd, lang), usual=usual))])
 
 
-def _in_turn(found: list[tuple[int | None, Sample]]) -> bool:
+def _in_turn(found: list[tuple[int | None, int]]) -> bool:
     """True if no answer has a number, or they are 0, 1, 2 …."""
     numbers = [number for number, _ in found if number is not None]
     return not numbers or (len(numbers) == len(found) and sorted(numbers) == list(range(len(found))))

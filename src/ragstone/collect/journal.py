@@ -11,7 +11,7 @@ import os
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +25,7 @@ from ragstone.store import Appender, load_row, read_lines, unusable
 from ragstone.text import say, screen_language
 
 _NOWHERE = -1
+_RECEIVED = tuple(field.name for field in fields(Received))
 
 
 def raw_of(samples: Path) -> Path:
@@ -130,7 +131,8 @@ class Journal:
 
     def begin(self, head: Mapping[str, Any]) -> None:
         """Write a head. Where it asks otherwise than the head before it, the lines above it count no more."""
-        self._take(*self._write(dict(head)))
+        stored = plain(dict(head))
+        self._take(self._appender.append(stored), stored)
 
     def keep(self, row: Row, kept: Kept, *, uses: Any = None, good: bool = False, stopped: tuple[str, ...] = ()) -> None:
         """Write what came back for a row.
@@ -147,16 +149,19 @@ class Journal:
             line["uses"] = _name_of(uses)
         line |= {"latency_s": kept.latency_s, "attempts": kept.attempts, "requests": kept.requests}
         line |= {"trouble": kept.trouble and asdict(kept.trouble), "good": good}
-        line |= {"received": [asdict(received) for received in kept.received]}
-        self._take(*self._write(line | ({"stopped": list(stopped)} if stopped else {})))
+        line |= {"received": [{name: getattr(received, name) for name in _RECEIVED} for received in kept.received]}
+        line |= {"stopped": list(stopped)} if stopped else {}
+        self._take(self._write(line), line)
 
     def close(self) -> None:
         """Close the file."""
         self._appender.close()
 
-    def _write(self, line: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        stored = plain(line)
-        return self._appender.append(stored), stored
+    def _write(self, line: dict[str, Any]) -> int:
+        try:
+            return self._appender.append(line)
+        except TypeError:  # what no file can hold; nothing was written
+            return self._appender.append(plain(line))
 
     def _take(self, offset: int, line: dict[str, Any]) -> None:
         """Take note of a line that stands at an offset."""
