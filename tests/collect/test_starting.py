@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from ragstone.collect.paths import check
+from ragstone.collect.expressions import check
 from ragstone.collect.preset import platforms, preset, spec_of
 from ragstone.collect.starting import settings_file
 from ragstone.config import load_config
