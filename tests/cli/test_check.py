@@ -82,7 +82,28 @@ def test_all_shows_what_the_page_counts(call):
 
 def test_quiet_leaves_out_what_was_seen_while_reading(call):
     assert "referense" in call(CLEAN + ROWS[6:7])[2]
+    assert "referense" in call(CLEAN + ROWS[6:7], "--json")[2]
     assert call(CLEAN + ROWS[6:7], "--quiet")[2] == ""
+    assert call(CLEAN + ROWS[6:7], "--quiet", "--json")[2] == ""
+
+
+def test_a_misspelt_variable_is_told(call, capfd):
+    call(CLEAN)
+    assert run(["check", "gold.jsonl", "--json"], "en", {"RAGSTONE_ENCODNG": "gbk"}) == 0
+    assert "did you mean RAGSTONE_ENCODING?" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", "no row has a column of this name. Columns to cluster by: team; did you mean team?"),
+        ("zh", "没有哪一行有这一列。可用来成组的列：team；是否指 team？"),
+    ],
+)
+def test_a_cluster_that_no_row_names_is_refused_with_the_nearest(call, lang, said):
+    code, out, err = call([{**row, "team": "hr"} for row in CLEAN], "--cluster", "taem", lang=lang)
+    assert (code, out) == (2, "")
+    assert said in err
 
 
 def test_an_unreadable_file_ends_with_2_and_every_problem(call):

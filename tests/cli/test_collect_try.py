@@ -113,6 +113,13 @@ def test_try_as_one_document(server, capfdbinary):
     assert KEY not in json.dumps(document)
 
 
+def test_what_was_not_read_stands_in_the_document(capfdbinary):
+    Path("more_rag.py").write_text("def ask(question):\n    return {'answer': question, 'took': 3}\n", encoding="utf-8")
+    assert collect(None, "gold.jsonl", "--try", "1", "--call", "more_rag:ask", "--json") == 0
+    document = json.loads(capfdbinary.readouterr().out)
+    assert document["notices"] == ["Not read from what the function returned: took"]
+
+
 def test_try_stops_as_a_collection_would(server, capsys):
     server.script = fail(401, {"code": 401, "message": "no"})
     assert collect(server, "gold.jsonl", "--try", "3", lang="zh") == 3
@@ -154,6 +161,15 @@ def test_init_never_overwrites_and_force_sets_aside(capsys):
     assert run(["collect", "--init", "dify-chat", "--force"], "en", {}) == 0
     assert "dify-chat" in Path("ragstone.toml").read_text(encoding="utf-8")
     assert sorted(path.read_text(encoding="utf-8")[:9] for path in Path().glob("ragstone.toml.*")) == ["limit = 1"]
+
+
+def test_init_as_one_document(capfdbinary):
+    document = {"written": "ragstone.toml", "platform": "custom", "set_aside": None}
+    assert run(["collect", "--init", "custom", "--json"], "en", {}) == 0
+    assert json.loads(capfdbinary.readouterr().out) == document
+    assert run(["collect", "--init", "custom", "--json", "--force"], "en", {}) == 0
+    older = json.loads(capfdbinary.readouterr().out)["set_aside"]
+    assert Path(older).read_text(encoding="utf-8") == Path("ragstone.toml").read_text(encoding="utf-8")
 
 
 def test_init_into_a_file_of_another_name(capsys):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from ragstone.config import Config, Loaded
     from ragstone.shown.check import Checked
 
 
@@ -34,8 +36,9 @@ def command(
 
     said = screen_language(lang) if lang else language_of(ctx)
     given = {"map": map, "encoding": encoding, "max_cell_mb": max_cell_mb, "limit": limit}
-    found = _checked(ctx, file, cluster, {name: value for name, value in given.items() if value is not None})
-    for notice in () if quiet or json else found.notices:
+    loaded = _settings(ctx, given)
+    found = _checked(file, loaded.config, cluster)
+    for notice in () if quiet else (*loaded.notices, *found.notices):
         whisper(notice)
     if json:
         print_document(found.to_dict(said))
@@ -44,11 +47,15 @@ def command(
     return FAILED if strict and not found.clean else FINE
 
 
-def _checked(ctx: typer.Context, file: Path, cluster: str | None, given: dict[str, object]) -> Checked:
+def _settings(ctx: typer.Context, given: Mapping[str, object]) -> Loaded:
     from ragstone.config import load_config
-    from ragstone.shown.check import check
 
     environ = ctx.find_root().obj["environ"]
     named = environ.get("RAGSTONE_CONFIG")
-    read = load_config(given, path=Path(named) if named else None, environ=environ).config
+    return load_config(given, path=Path(named) if named else None, environ=environ)
+
+
+def _checked(file: Path, read: Config, cluster: str | None) -> Checked:
+    from ragstone.shown.check import check
+
     return check(file, mapping=read.map, encoding=read.encoding, max_cell_mb=read.max_cell_mb, limit=read.limit, cluster=cluster)

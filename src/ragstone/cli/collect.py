@@ -77,7 +77,7 @@ def command(
     named = environ.get("RAGSTONE_CONFIG")
     path = config or (Path(named) if named else None)
     if init is not None:
-        return _init(init, path, screen, force=force)
+        return _init(init, path, screen, json=json, force=force)
     given = {name: value for name, value in ctx.params.items() if name not in NOT_SETTINGS}
     loaded = load_config(given, path=path, environ=environ, command="collect")
     origin = Origin(call, answers)
@@ -98,12 +98,19 @@ def command(
     return _tell(found, loaded.config, screen, json=json)
 
 
-def _init(platform: str, path: Path | None, lang: Language, *, force: bool) -> int:
-    from ragstone.cli.collect_init import write_settings
+def _init(platform: str, path: Path | None, lang: Language, *, json: bool, force: bool) -> int:
+    from ragstone.cli.collect_init import write_settings, written_page
+    from ragstone.cli.exits import FINE
+    from ragstone.cli.output import print_document
     from ragstone.config.sources import FILE_NAME
 
-    print(write_settings(platform, path or Path(FILE_NAME), lang, force=force))
-    return 0
+    path = path or Path(FILE_NAME)
+    older = write_settings(platform, path, lang, force=force)
+    if json:
+        print_document({"written": str(path), "platform": platform, "set_aside": older and str(older)})
+    else:
+        print(written_page(platform, path, older, lang))
+    return FINE
 
 
 def _try(source: SampleSource, application: Application, config: Config, lang: Language, *, json: bool) -> int:

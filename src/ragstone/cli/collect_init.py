@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from ragstone.types import Language
 
 
-def write_settings(platform: str, path: Path, lang: Language, *, force: bool = False) -> str:
-    """Write a commented settings file for a platform and return what to do next.
+def write_settings(platform: str, path: Path, lang: Language, *, force: bool = False) -> Path | None:
+    """Write a commented settings file for a platform; return the name that an older file has now, None if there was none.
 
     Raises:
         ConfigError: the platform is unknown, or there is a file already and `force` is not given.
@@ -21,25 +21,26 @@ def write_settings(platform: str, path: Path, lang: Language, *, force: bool = F
     from ragstone.text import say
 
     text = settings_file(platform, lang)
-    said = []
     try:
         if path.exists() and not force:
             raise ConfigError(say("collected.init_exists", lang, path=path))
-        if path.exists():
-            said.append(say("collected.init_set_aside", lang, path=_set_aside(path)))
+        older = _set_aside(path) if path.exists() else None
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
         raise ConfigError(say("collected.init_not_written", lang, path=path, reason=reason_of(error, lang))) from None
-    return "\n".join([*said, _next(platform, path, lang)])
+    return older
 
 
-def _next(platform: str, path: Path, lang: Language) -> str:
+def written_page(platform: str, path: Path, older: Path | None, lang: Language) -> str:
+    """Return what was written and what to type next."""
     from ragstone.config.sources import FILE_NAME
     from ragstone.text import say
 
+    said = [] if older is None else [say("collected.init_set_aside", lang, path=older)]
     config = "" if str(path) == FILE_NAME else f" --config {shlex.quote(str(path))}"
-    return say("collected.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
+    done = say("collected.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
+    return "\n".join([*said, done])
 
 
 def _set_aside(path: Path) -> Path:

@@ -70,7 +70,8 @@ def try_page(application: Application, tried: Sequence[Tried], lang: Language) -
 
 def try_document(application: Application, tried: Sequence[Tried]) -> dict[str, Any]:
     """Return the document of `--try N --json`."""
-    return {"collect": dict(application.asked), "mapping": dict(application.mapping), "rows": [dict(one.sample) for one in tried]}
+    rows, notices = [dict(one.sample) for one in tried], list(getattr(application, "notices", ()))
+    return {"collect": dict(application.asked), "mapping": dict(application.mapping), "rows": rows, "notices": notices}
 
 
 def _mapping(application: Application) -> Iterator[str]:
