@@ -123,6 +123,21 @@ def test_a_flag_goes_ahead_of_the_application_in_the_environment(server, capfd):
     assert server.seen == []
 
 
+@pytest.mark.parametrize("named", ["flag", "variable"])
+def test_settings_written_for_another_platform_are_told(server, capfd, named):
+    settings(f'[collect]\nplatform = "ragflow"\nurl = "{server.url}"\napp = "a1"\nretries = 0\n')
+    flags, environ = (["--platform", "fastgpt"], {}) if named == "flag" else ([], {"RAGSTONE_PLATFORM": "fastgpt"})
+    assert run(["collect", *TO, *flags], "en", environ) == 0
+    err = " ".join(capfd.readouterr().err.split())
+    assert "fastgpt is asked, but [collect] of ragstone.toml is written for ragflow; its other settings hold as well: url, app." in err
+
+
+def test_settings_written_for_the_same_platform_are_not_told(server, capfd):
+    settings(FASTGPT.format(url=server.url))
+    assert collect(None, *TO, "--platform", "fastgpt") == 0
+    assert "is written for" not in capfd.readouterr().err
+
+
 SERVERS: dict[str, tuple[Any, int, str, str]] = {
     # name: (what the server replies to everything, exit code, what is said in English, in Chinese)
     "wrong key by status": (fail(401), 3, "RAGSTONE_COLLECT_API_KEY", "RAGSTONE_COLLECT_API_KEY"),

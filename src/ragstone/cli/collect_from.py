@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.config.sources import OF_COLLECT
+from ragstone.config.sources import COMMANDS, OF_COLLECT, from_file
 from ragstone.errors import ConfigError
 from ragstone.text import say
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _OF_GOLD = frozenset({"reference", "reference_points", "reference_alternatives", "reference_contexts", "reference_context_ids"})
 _OF_BOTH = frozenset({"id", "question"})
+_PACE = frozenset(COMMANDS["collect"])
+"""Settings of `[collect]` that fit any application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class Origin:
             from ragstone.collect.preset import platforms
 
             raise ConfigError(say("collected.no_source", lang, platforms=", ".join(platforms())))
-        return (say("collected.flag_wins", lang, flag=own[0], other=named),) if own and named else ()
+        if own:
+            return (say("collected.flag_wins", lang, flag=own[0], other=named),) if named else ()
+        return _of_another(loaded, lang)
 
     def gold(self, path: Path, config: Config, limit: int | None, lang: Language) -> SampleSource:
         """Check the gold set and return its rows; `limit` goes ahead of the settings' own.
@@ -76,6 +80,19 @@ class Origin:
         from ragstone.collect.select import columns_of, make_application
 
         return make_application(config, environ, lang, columns=columns_of(gold))
+
+
+def _of_another(loaded: Loaded, lang: Language) -> tuple[str, ...]:
+    """A notice where flag or variable name one platform, and the file describes another: its other settings hold all the same."""
+    collect, file = loaded.config.collect, loaded.path
+    if file is None or loaded.origin["collect.platform"] in (str(file), "default"):
+        return ()
+    meant = from_file(file, lang).get(("collect", "platform"))
+    held = [name for name in type(collect).model_fields if name not in _PACE and loaded.origin[f"collect.{name}"] == str(file)]
+    if meant is None or meant.value == collect.platform or not held:
+        return ()
+    names = {"platform": collect.platform, "file": file, "other": meant.value, "held": ", ".join(held)}
+    return (say("collected.of_another", lang, **names),)
 
 
 def _flags(loaded: Loaded) -> list[str]:
