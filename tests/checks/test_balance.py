@@ -42,6 +42,10 @@ def variants():
     return made
 
 
+def repeats():
+    return [{**row, "id": f"{row['id']}#{n}", "question_id": row["id"]} for row in rows(4) for n in range(3)]
+
+
 def test_variants_are_counted_and_cluster_is_named():
     (finding,) = found(variants(), "variants_unclustered")
     assert "30 rows, of 10 questions" in finding.text("en")
@@ -64,7 +68,12 @@ def test_a_label_shared_by_rows_needs_no_row_of_that_name():
 
 @pytest.mark.parametrize(
     ("made", "count", "severity"),
-    [(rows(25), "Rows: 25", "warning"), (rows(40), "Rows: 40", "note"), (variants(), "Questions: 10 ", "warning")],
+    [
+        (rows(25), "Rows: 25", "warning"),
+        (rows(40), "Rows: 40", "note"),
+        (variants(), "Questions: 10 ", "warning"),
+        (repeats(), "Questions: 4 (12 rows, those of one question_id", "warning"),
+    ],
 )
 def test_how_much_the_rows_can_show(made, count, severity):
     (finding,) = found(made, "too_few")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from ragstone.analysis.planning import Formula
+from ragstone.analysis.slices import QUESTION
 from ragstone.checks.base import Finding, Gold, Row, Said, Value
 
 ENOUGH_ROWS = 20
@@ -28,7 +29,7 @@ def balance(gold: Gold) -> Iterator[Finding]:
     """Yield imbalance."""
     if len(gold.rows) < ENOUGH_ROWS:
         return
-    for key in sorted({key for row in gold.rows for key in row.sample.meta} - {VARIANT_OF, "question_id", gold.cluster}):
+    for key in sorted({key for row in gold.rows for key in row.sample.meta} - {VARIANT_OF, QUESTION, gold.cluster}):
         groups = _groups(gold, key)
         if _categorical(groups, len(gold.rows)):
             yield from _uneven(key, f"meta.{key}", groups)
@@ -102,8 +103,8 @@ def _label(row: Row, key: str) -> str | None:
 # ------------------------------------------------------------------ size
 def size(gold: Gold) -> Iterator[Finding]:
     """Yield too_few."""
-    key = gold.cluster or VARIANT_OF
-    count = len({_label(row, key) or row.sample.id for row in gold.rows})
+    key = gold.cluster or next((key for key in (VARIANT_OF, QUESTION) if any(_label(row, key) for row in gold.rows)), VARIANT_OF)
+    count = len({_label(row, key) or _label(row, QUESTION) or row.sample.id for row in gold.rows})
     formula = Formula(USUAL_SD)
     needed = [formula.needed(gap) for gap in GAPS]
     if not gold.rows or count >= max(needed):
