@@ -218,8 +218,8 @@ def test_an_application_described_by_the_table_alone():
         ({"platform": "coze", "app": "1"}, "--url https://api.coze.cn", "--url https://api.coze.cn"),
         ({"platform": "fastgpt-search", "url": "http://h"}, "the dataset's id", "知识库 id"),
         ({"platform": "coze", "url": "http://h", "app": " "}, "the bot's id", "智能体 id"),
-        ({"platform": "openai", "url": "http://h"}, "the model's name", "模型名称"),
-        ({"platform": "openai-responses", "url": "http://h", "app": "vs"}, "[collect.body]", "[collect.body]"),
+        ({"platform": "openai", "url": "http://h", "app": ""}, "the model's name", "模型名称"),
+        ({"platform": "openai-responses", "url": "http://h", "app": "vs", "body": {"model": ""}}, "[collect.body]", "[collect.body]"),
         ({"platform": "mine", "url": "http://h", "path": "/x", "body": {"q": "$question"}}, "JMESPath", "JMESPath"),
         ({"platform": "mine", "url": "http://h", "path": "/x", "answer": "a"}, "$question", "$question"),
         ({"platform": "mine", "url": "http://h", "path": "/$app?q=$question", "answer": "a"}, "$app", "$app"),
@@ -240,8 +240,25 @@ def test_what_is_missing_is_named_with_what_it_is(given, en, zh):
 
 
 def test_everything_missing_is_told_at_once():
-    assert len(refused(platform="openai-responses")) == 3
+    assert len(refused(platform="openai-responses", body={"model": ""})) == 3
 
 
 def test_an_app_is_not_asked_for_where_the_users_request_does_not_name_it():
     assert made("langserve", app=None, path="/invoke").path == "/invoke"
+
+
+@pytest.mark.parametrize("platform", ["openai", "open-webui"])
+def test_a_model_that_is_not_named_is_left_to_the_server(platform):
+    spec = spec_of(CollectSettings(platform=platform, url="http://127.0.0.1:1"), JudgeSettings(), "en")
+    assert "model" not in spec.body
+    named = spec_of(CollectSettings(platform=platform, url="http://127.0.0.1:1", app="m"), JudgeSettings(), "en")
+    assert named.body["model"] == "$app"
+    with pytest.raises(ConfigError, match="--app"):
+        spec_of(CollectSettings(platform=platform, url="http://127.0.0.1:1", app=""), JudgeSettings(), "en")
+
+
+def test_a_model_of_responses_may_be_missing_but_not_blank():
+    table = {"platform": "openai-responses", "url": "http://127.0.0.1:1", "app": "vs_1"}
+    assert "model" not in spec_of(CollectSettings(**table), JudgeSettings(), "en").body
+    with pytest.raises(ConfigError, match="model"):
+        spec_of(CollectSettings(**table, body={"model": ""}), JudgeSettings(), "en")

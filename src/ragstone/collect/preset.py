@@ -25,7 +25,7 @@ PLATFORMS = (
 )
 CUSTOM = "custom"
 """The usual name of an application that the table `[collect]` alone describes."""
-_FACTS = ("example_url", "key_example", "other_paths", "whole", "needs", "streaming", "blocking")
+_FACTS = ("example_url", "key_example", "other_paths", "whole", "needs", "optional", "streaming", "blocking")
 """Keys of a platform's file that are no fields of a Spec."""
 _VERSION = re.compile(r"v\d+")
 _MERGED = ("body", "headers")
@@ -49,7 +49,9 @@ class Preset:
     whole: tuple[str, ...] = ()
     """Keys of the body whose names an author chose: a user's replace them. `*` = the body."""
     needs: tuple[str, ...] = ()
-    """Keys of the body the user must give."""
+    """Keys of the body that most servers want and only the user knows."""
+    optional: tuple[str, ...] = ()
+    """Keys of the body that hold the app and are left out where none is named: many servers have a default."""
     streaming: Mapping[str, Any] | None = None
     """Fields that change if the user wants a stream; None = there is none, or it is the usual way."""
     blocking: Mapping[str, Any] | None = None
@@ -94,6 +96,8 @@ def spec_of(settings: CollectSettings, judge: JudgeSettings, lang: Language, *, 
     fields = _laid_over(base, _plain(own), known.whole if known else ())
     if base.get("stream", "none") != "none" and settings.stream not in (None, "none"):
         fields["stream"] = base["stream"]  # the platform's own kind, whichever was named
+    if settings.app is None and known is not None and "body" in fields:
+        fields["body"] = _without_app(fields["body"], known.optional)
     fields["url"] = _trimmed(str(fields.get("url", "")).strip(), str(fields.get("path", "")), own_path="path" in own)
     pace = pace_of(settings, judge, concurrency)
     named = {"platform": settings.platform or CUSTOM, "app": (settings.app or "").strip() or None}
@@ -171,6 +175,12 @@ def _merged(below: Any, above: Any, whole: tuple[str, ...] = ()) -> Any:
         return above
     inner = {key: value if key in whole or key not in below else _merged(below[key], value) for key, value in above.items()}
     return {**below, **inner}
+
+
+def _without_app(body: Any, optional: tuple[str, ...]) -> Any:
+    if not isinstance(body, Mapping):
+        return body
+    return {key: value for key, value in body.items() if not (key in optional and value == "$app")}
 
 
 def _trimmed(url: str, path: str, *, own_path: bool) -> str:

@@ -39,7 +39,7 @@ def _missing(spec: Spec, known: Preset | None, lang: Language) -> Iterator[str]:
         yield say("platforms.no_app_custom", lang)
     body = spec.body if isinstance(spec.body, dict) else {}
     for name in known.needs if known else ():
-        if isinstance(spec.body, dict) and not body.get(name):
+        if body.get(name, True) in ("", None):  # a place left blank in the settings file that was written for the platform
             yield say("platforms.no_body_key", lang, platform=spec.platform, name=name)
     if spec.answer is None and spec.contexts is None and not any(step.answer or step.contexts for step in spec.then):
         yield say("platforms.no_answer", lang, platform=spec.platform)
