@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone.collect.base import Application, Kept, Row
+from ragstone.collect.files import check_target, make_ready
 from ragstone.collect.gold_rows import GoldRows
 from ragstone.collect.heads import continued
 from ragstone.collect.journal import Journal, WriterLock, raw_of
 from ragstone.collect.rows import read_row
 from ragstone.collect.samples_file import Failures, SamplesFile, besides
-from ragstone.collect.target import check_target, make_ready
 from ragstone.config import Config
 from ragstone.errors import RagstoneError, StoppedError
 from ragstone.progress import RowMeter, RowProgress

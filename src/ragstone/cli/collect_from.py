@@ -74,7 +74,7 @@ class Origin:
             pace = pace_of(config.collect, config.judge, config.concurrency)
             return application_of(from_name(self.call, lang), **pace, lang=lang)
         if self.answers is not None:
-            from ragstone.collect.answers import AnswersApplication, joined
+            from ragstone.collect.answers_file import AnswersApplication, joined
 
             return AnswersApplication(joined(gold, _answers(self.answers, config), lang), lang)
         from ragstone.collect.select import columns_of, make_application

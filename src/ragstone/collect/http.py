@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragstone.collect import mapping, paths
+from ragstone.collect import mapping
 from ragstone.collect.address import Address, headers_shown, refuse_foreign
 from ragstone.collect.base import Kept, Reading, Row, Trouble
 from ragstone.collect.conversation import Conversation, Line
 from ragstone.collect.meaning import Meaning, envelope
+from ragstone.collect.misfit import misfit
 from ragstone.collect.refusals import FIRST, TOLD, Refusals
 from ragstone.collect.sending import Sorting
 from ragstone.collect.slot_checks import columns_sent
@@ -139,7 +140,7 @@ class HttpApplication:
         """Raise ConfigError if the mapping finds nothing in responses that another mapping has found good."""
         lang = self._address.lang
         bodies = [mapping.parsed(self._spec, one, lang) for kept in answered for one in kept.received if one.step == "ask"]
-        if (found := paths.misfit(self._spec, bodies, lang)) is None:
+        if (found := misfit(self._spec, bodies, lang)) is None:
             return
         text = self._address.clean(found.text)
         if found.certain or len(bodies) >= FIRST:
@@ -189,7 +190,7 @@ class HttpApplication:
         if not self._good_otherwise(talk):
             return None
         self._bodies.append(talk.question)
-        found, seen = paths.misfit(self._spec, self._bodies, self._address.lang), len(self._bodies)
+        found, seen = misfit(self._spec, self._bodies, self._address.lang), len(self._bodies)
         if found is not None and seen < min(FIRST, self._rows or FIRST):
             return None
         if found is not None and (found.certain or seen >= FIRST):

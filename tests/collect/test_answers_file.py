@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.collect.answers import AnswersApplication, joined
+from ragstone.collect.answers_file import AnswersApplication, joined
 from ragstone.collect.base import Chunk, Found, Row, Trouble
 from ragstone.errors import ConfigError, DataError
 from ragstone.samples import scan
