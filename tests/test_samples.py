@@ -344,6 +344,14 @@ def test_a_source_is_read_again_and_again():
     assert len(source) == 3
 
 
+def test_a_row_of_a_gold_set_may_lack_its_question():
+    rows = [{"question": "q", "reference": "r"}, {"reference": "r"}, {"question": "", "reference_points": ["p"]}]
+    assert [sample.question for sample in scan(rows, gold=True)] == ["q", None, None]
+    assert {p.row for p in problems(rows)} == {2, 3}
+    with pytest.raises(DataError, match="neither question"):
+        scan([{"question": "q"}, {"note": "x"}], gold=True)
+
+
 def test_a_limit_looks_at_the_first_rows_only(tmp_path):
     path = write(tmp_path, "a.jsonl", lines({"question": "a"}, {"question": "b"}, {"question": 5}))
     source = scan(path, limit=2)
@@ -469,11 +477,15 @@ def test_a_preset_leaves_out_what_no_row_can_feed():
 def test_a_named_metric_needs_its_columns():
     with pytest.raises(DataError) as caught:
         fit(scan(GOLD_ONLY, lang="en"), NEEDS, explicit=True)
-    assert [p.column for p in caught.value.problems] == ["answer", "contexts"]
-    first, second = (p.text for p in caught.value.problems)
+    assert [p.column for p in caught.value.problems] == ["answer", "contexts", None]
+    first, second, third = (p.text for p in caught.value.problems)
     assert first.startswith("no row has answer, which is needed by: faithfulness, answer_relevancy.")
     assert second.startswith("no row has contexts, which is needed by: faithfulness, context_recall.")
     assert "The columns are: question, reference, referense" in first
+    assert "ragstone collect" in third
+    with pytest.raises(DataError) as caught:
+        fit(scan([{"question": "q", "answer": "a"}]), NEEDS, explicit=True)
+    assert "ragstone collect" not in str(caught.value)
 
 
 def test_a_preset_that_keeps_nothing_is_refused():

@@ -171,9 +171,10 @@ def _unfed_problems(source: SampleSource, unfed: Mapping[str, list[str]]) -> lis
     for column in columns:
         metrics = ", ".join(metric for metric, lacking in unfed.items() if column in lacking)
         names = ", ".join((column, *ALIASES.get(column, ())))
-        problems.append(
-            Problem(say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found), column=column)
-        )
+        text = say("samples.no_row_has", source.lang, metrics=metrics, names=names, column=column, found=found)
+        problems.append(Problem(text, column=column))
+    if {"answer", "contexts"} <= columns.keys():
+        problems.append(Problem(say("samples.collect_first", source.lang)))
     return problems
 
 

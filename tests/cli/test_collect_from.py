@@ -47,6 +47,15 @@ WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
     "gold not there": (("nogold.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "nogold.jsonl", "nogold.jsonl"),
     "gold empty": (("empty.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "empty.jsonl", "empty.jsonl"),
     "gold without questions": (("noquestion.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "--map question=", "--map question="),
+    "gold of other names": (("named.csv", *TO[1:], "--call", "rag:answer"), None, 2, "提问, 标准答案. Name", "现有列：提问, 标准答案"),
+    "gold row without a question": (("partly.jsonl", *TO[1:], "--call", "rag:answer"), None, 2, "row 2: there is no qu", "没有可提的问题"),
+    "gold and samples swapped": (
+        ("s.jsonl", "--to", "gold.jsonl", "--force", "--call", "rag:answer"),
+        None,
+        2,
+        "ragstone collect gold.jsonl --to s.jsonl",
+        "ragstone collect gold.jsonl --to s.jsonl",
+    ),
     "to is gold": (("gold.jsonl", "--to", "gold.jsonl", "--call", "rag:answer"), None, 2, "gold set itself", "gold.jsonl 就是"),
     "to is answers": (("gold.jsonl", "--to", "a.csv", "--answers", "a.csv"), None, 2, "file of answers itself", "就是回答文件本身"),
     "to is a folder": (("gold.jsonl", "--to", ".", "--call", "rag:answer"), None, 2, "is a folder", "是文件夹"),
@@ -57,11 +66,22 @@ WRONG: dict[str, tuple[tuple[str, ...], str | None, int, str, str]] = {
     "module not there": ((*TO, "--call", "rga:answer"), None, 2, "rga", "rga"),
     "function not there": ((*TO, "--call", "rag:anwser"), None, 2, "answer", "answer"),
     "answers not there": ((*TO, "--answers", "none.csv"), None, 2, "none.csv", "none.csv"),
-    "init unknown": (("--init", "fastgtp"), None, 2, "fastgpt", "fastgpt"),
+    "init unknown": (
+        ("--init", "fastgtp"),
+        None,
+        2,
+        "platform fastgtp; did you mean fastgpt? Known",
+        "fastgtp 的平台；是否想写 fastgpt？已知",
+    ),
+    "init far from all": (("--init", "xyz"), None, 2, "platform xyz. Known", "xyz 的平台。已知"),
+    "settings file elsewhere": (TO, None, 2, "--config FILE", "--config FILE"),
     "platform unknown": ((*TO, "--platform", "ragflwo", "--url", "{url}"), None, 2, "ragflow", "ragflow"),
     "no url": ((*TO, "--platform", "fastgpt"), None, 2, "--url", "--url"),
     "url with credentials": ((*TO, *AT, "http://me:hunter2@127.0.0.1:9"), None, 2, "RAGSTONE_COLLECT_API_KEY", "RAGSTONE_COLLECT_API_KEY"),
-    "url without scheme": ((*TO, *AT, "127.0.0.1:9"), None, 2, "http", "http"),
+    "url without scheme": ((*TO, *AT, "127.0.0.1:9"), None, 2, "e.g. http://127.0.0.1:9", "如 http://127.0.0.1:9"),
+    "url that is none": ((*TO, *AT, "htp:/x"), None, 2, "e.g. https://api", "如 https://api"),
+    "text without quotes": (TO, "[collect]\nplatform = fastgpt\n", 2, "line 2, column 12: not valid TOML: no value; text", "文本要加引号"),
+    "pattern in double quotes": (TO, FASTGPT + 'strip = "\\[doc\\d+"', 2, "in single quotes", "请把文本放在单引号中"),
     "key in the file": (TO, FASTGPT + 'api_key = "hunter2hunter2"', 2, "environment", "环境"),
     "setting misspelt": (TO, FASTGPT + 'anwser = "x"', 2, "answer", "answer"),
     "stream unknown": ((*TO, *AT, "{url}", "--stream", "sse"), None, 2, "openai-sse", "openai-sse"),
@@ -77,6 +97,11 @@ def stage(server: ThreadedRagServer, args: tuple[str, ...], text: str | None) ->
     Path("empty.jsonl").write_text("")
     Path("a.csv").write_text("question,answer\nx,y\n")
     write([{"id": "1", "note": "x"}], "noquestion.jsonl")
+    Path("named.csv").write_text("提问,标准答案\nx,y\nz,\n", encoding="utf-8")
+    write([{"id": "1", "question": "x"}, {"id": "2", "reference": "y"}], "partly.jsonl")
+    if "s.jsonl" in args[:1]:
+        write([{"id": "1", "question": "x", "answer": "y"}], "s.jsonl")
+        Path("s.jsonl.raw.jsonl").write_text("{}\n")
     if text is not None:
         settings(text.format(url=server.url))
     return [arg.format(url=server.url) for arg in args]

@@ -96,8 +96,8 @@ def test_contexts_without_a_near_match_may_be_left_out_by_the_application(path, 
 
 def test_texts_that_no_chunk_has():
     text = why(answer="data.answer", contexts="data.chunks", context_text="txt.content")
-    assert text == "[collect] context_text = txt.content finds nothing in any response; at the top there are: id, content"
-    assert "是否指 content" in why("zh", answer="data.answer", contexts="data.chunks", context_text="contnt")
+    assert text == "[collect] context_text = txt.content finds nothing in any response; in a chunk there are: id, content"
+    assert "单个片段中有：id, content；是否指 content" in why("zh", answer="data.answer", contexts="data.chunks", context_text="contnt")
     assert why(answer="data.answer", contexts="data.chunks", context_text="content") is None
     nothing_retrieved = {"data": {"answer": "x", "chunks": []}}
     assert why(bodies=(nothing_retrieved,), answer="data.answer", contexts="data.chunks", context_text="contnt") is None

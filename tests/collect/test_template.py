@@ -164,8 +164,21 @@ def test_everything_wrong_is_told_at_once():
     told = refused(spec)
     assert len(told) == 8
     for piece in (
-        *("column levle; did you mean level?", "id, question, reference, department, level", "$env.TOKEN may stand", "NOWHERE is not set"),
-        *("EMPTY is not set", "no slot $qestion; did you mean question?", "no column unheard;", "then[0].path: $chunk.id", "response.a["),
+        *(
+            "no column levle;",
+            "did you mean level?",
+            "id, question, department, level, reference",
+            "$env.TOKEN may stand",
+            "NOWHERE is not set",
+        ),
+        *(
+            "EMPTY is not set",
+            "no slot $qestion;",
+            "did you mean $question?",
+            "no column unheard;",
+            "then[0].path: $chunk.id",
+            "response.a[",
+        ),
     ):
         assert piece in "\n".join(told)
 
@@ -173,15 +186,23 @@ def test_everything_wrong_is_told_at_once():
 @pytest.mark.parametrize(
     ("spec", "lang", "told"),
     [
-        (Spec(body={"q": "$row.refrence"}), "zh", "没有列 refrence；是否指 reference？；现有的列：id, question"),
-        (Spec(body={"q": "$Question"}), "zh", "没有占位符 $Question；是否指 question？"),
+        (
+            Spec(body={"q": "$row.refrence"}),
+            "zh",
+            "没有列 refrence；现有的列：id, question, department, level, reference；是否指 reference？",
+        ),
+        (Spec(body={"q": "$Question"}), "zh", "列请写成 $row.Question；是否指 $question？"),
         (Spec(path="/x/$env.KEY"), "zh", "只能用于请求头和请求体"),
         (Spec(path="/x/$app"), "en", "$app is used, but no app is named"),
         (Spec(body="{'q': $question}"), "en", "body: the text is not JSON"),
         (Spec(body="just $question text"), "zh", "body: 文本不是 JSON"),
         (Spec(body={"q": "$response.id"}), "en", "$response.id; it may stand in `then` only"),
         (Spec(body={"q": "$before.id"}), "en", "$before.id needs a step `before`"),
-        (Spec(body={"q": "$rowing"}), "en", "there is no slot $rowing; did you mean row?"),
+        (
+            Spec(body={"q": "$rowing"}),
+            "en",
+            "there is no slot $rowing; for a dollar sign write $$, for a column $row.rowing; did you mean $row?",
+        ),
         (Spec(headers={"K": "a\nInjected: 1"}), "en", "headers.K: a header must not hold a line break"),
         (Spec(before=Step(path="/o", body={"k": "$row.nope"})), "en", "before.body: the gold set has no column nope"),
     ],

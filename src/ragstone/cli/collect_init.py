@@ -33,14 +33,24 @@ def write_settings(platform: str, path: Path, lang: Language, *, force: bool = F
 
 
 def written_page(platform: str, path: Path, older: Path | None, lang: Language) -> str:
-    """Return what was written and what to type next."""
+    """Return what was written, which settings to fill in, and what to type next."""
     from ragstone.config.sources import FILE_NAME
     from ragstone.text import say
 
     said = [] if older is None else [say("collected.init_set_aside", lang, path=older)]
     config = "" if str(path) == FILE_NAME else f" --config {shlex.quote(str(path))}"
-    done = say("collected.init_done", lang, path=path, platform=platform, key="RAGSTONE_COLLECT_API_KEY", config=config)
-    return "\n".join([*said, done])
+    known = {"path": path, "platform": platform, "fill": _to_fill(platform, lang), "key": "RAGSTONE_COLLECT_API_KEY", "config": config}
+    return "\n".join([*said, say("collected.init_done", lang, **known)])
+
+
+def _to_fill(platform: str, lang: Language) -> str:
+    from ragstone.collect.preset import CUSTOM, preset
+    from ragstone.collect.preset_checks import needs_app
+    from ragstone.text import say
+
+    if platform == CUSTOM:
+        return say("collected.init_own", lang)
+    return say("collected.init_url_and_app", lang) if needs_app(preset(platform)) else "url"
 
 
 def _set_aside(path: Path) -> Path:

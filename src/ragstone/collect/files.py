@@ -14,12 +14,14 @@ from ragstone.text import say, screen_language
 
 
 def check_target(samples: Path, gold: str) -> None:
-    """Make the folder of a file of samples; raises ConfigError if the file is a folder, or the gold set itself, or cannot be made."""
+    """Make the folder of a file of samples; raises ConfigError if the file is a folder or the gold set, or the folder cannot be made."""
     lang = screen_language()
     if samples.is_dir():
         raise ConfigError(say("collecting.is_folder", lang, path=samples))
     if any(_same(path, Path(gold)) for path in (samples, raw_of(samples))):
         raise ConfigError(say("collecting.is_gold", lang, path=samples))
+    if raw_of(Path(gold)).exists() and samples.exists() and not raw_of(samples).exists():
+        raise ConfigError(say("collecting.swapped", lang, path=samples, gold=gold))
     try:
         samples.parent.mkdir(parents=True, exist_ok=True)
     except OSError as bad:

@@ -44,7 +44,7 @@ def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> Misfit | None:
         return told
     if "context_text" in spec.own and spec.context_text is not None:
         chunks = [chunk for body in bodies for chunk in _listed(search(spec.contexts, body))]
-        return _nowhere("context_text", spec.context_text, chunks, lang)
+        return _nowhere("context_text", spec.context_text, chunks, lang, say("mapping.misfit_chunk", lang))
     return None
 
 
@@ -52,18 +52,18 @@ def _listed(value: Any) -> list[Any]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language) -> Misfit | None:
-    """Why `path` finds nothing in any of `bodies`; None if it finds something in one, or there are none."""
+def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language, top: str | None = None) -> Misfit | None:
+    """Why `path` finds nothing in any of `bodies`, each a `top`; None if it finds something in one, or there are none."""
     if not bodies or any(search(path, body) is not None for body in bodies):
         return None
     reached = [place for body in bodies for place in _missed(tree_of(path), body)]
     if not reached:
         reason = next((why for body in bodies if (why := found(path, body)[1])), None)
-        place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang)
+        place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang, top)
         wrong = reason is not None
     else:
         at, value, field = max(reached, key=_telling)
-        place, wrong = _place(at, value, field, lang), _like(field, value) is not None or (isinstance(value, list) and bool(value))
+        place, wrong = _place(at, value, field, lang, top), _like(field, value) is not None or (isinstance(value, list) and bool(value))
     return Misfit(say("mapping.misfit", lang, setting=setting, path=path, place=place), wrong or setting != "contexts")
 
 
@@ -149,8 +149,8 @@ def _further(at: str, node: Mapping[str, Any]) -> str:
     return at
 
 
-def _place(at: str, value: Any, field: str | None, lang: Language) -> str:
-    where = say("mapping.misfit_at", lang, at=at) if at else say("mapping.misfit_top", lang)
+def _place(at: str, value: Any, field: str | None, lang: Language, top: str | None) -> str:
+    where = say("mapping.misfit_at", lang, at=at) if at else top or say("mapping.misfit_top", lang)
     if isinstance(value, list):
         short = field is not None and field.startswith("[")
         return say("mapping.misfit_short" if short else "mapping.misfit_list", lang, where=where, count=len(value))

@@ -118,7 +118,7 @@ def pace_of(settings: CollectSettings, judge: JudgeSettings, concurrency: int) -
 def unknown_platform(name: str, lang: Language) -> str:
     """Return what is wrong with a name that is no platform, with the nearest one and all of them."""
     near = nearest(name, (*PLATFORMS, CUSTOM))
-    hint = say("config.nearest", lang, name=near) if near else ""
+    hint = say("config.nearest", lang, name=near) if near else say("platforms.no_hint", lang)
     return say("platforms.unknown", lang, name=name, hint=hint, names=", ".join(PLATFORMS))
 
 

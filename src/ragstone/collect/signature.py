@@ -113,6 +113,6 @@ def _has(name: str, columns: Mapping[str, Any]) -> bool:
 
 
 def _unknown(function: str, parameter: str, columns: Mapping[str, Any], lang: Language) -> str:
-    text = say("calling.no_column", lang, name=function, parameter=parameter, columns=", ".join(columns))
+    text = say("calling.no_column", lang, name=function, parameter=parameter, columns=", ".join(sorted(columns)))
     near = get_close_matches(parameter, list(columns), n=1, cutoff=0.6)
     return text + say("calling.nearest", lang, name=near[0]) if near else text

@@ -118,11 +118,11 @@ def _problems(name: str, place: _Place, known: _Known) -> Iterator[str]:
         elif rest and (problem := mistake(f"{setting} (${name})", rest, lang)):
             yield problem
     else:
-        yield say("mapping.slot_unknown", lang, setting=setting, name=name, hint=_hint(root, (*PLAIN, *DOTTED), lang))
+        yield say("mapping.slot_unknown", lang, setting=setting, name=name, hint=_hint(root, (*PLAIN, *DOTTED), lang, "$"))
 
 
 def _column_problem(column: str, setting: str, known: _Known) -> Iterator[str]:
-    columns = list(dict.fromkeys([*_ALWAYS, *known.columns]))
+    columns = list(dict.fromkeys([*_ALWAYS, *sorted(known.columns)]))
     if column in columns or column.split(".")[0] in (*columns, "meta"):
         return
     shown = ", ".join([*columns[:_SHOWN], "…"] if len(columns) > _SHOWN else columns)
@@ -130,7 +130,7 @@ def _column_problem(column: str, setting: str, known: _Known) -> Iterator[str]:
     yield say("mapping.column_unknown", known.lang, setting=setting, name=column, hint=hint, known=shown)
 
 
-def _hint(name: str, known: Collection[str], lang: Language) -> str:
+def _hint(name: str, known: Collection[str], lang: Language, sign: str = "") -> str:
     folded = {other.lower(): other for other in known}
     near = nearest(name, list(folded))
-    return say("mapping.did_you_mean", lang, name=folded[near]) if near else ""
+    return say("mapping.did_you_mean", lang, name=sign + folded[near]) if near else ""

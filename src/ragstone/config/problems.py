@@ -26,6 +26,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _CREDENTIALS = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#]*@", re.IGNORECASE)
+_HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/[\w./-]{0,40})?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -147,7 +148,8 @@ def _secret(where: Place, text: str, given: Given, lang: Language) -> str | None
 
 def _address(given: Given, lang: Language) -> str | None:
     if isinstance(given.value, str) and not re.match(r"https?://[^/\s]+", given.value):
-        return say("config.address", lang, name=given.name, at=_origin(given, lang), value=show_value(given.value))
+        example = f"http://{given.value}" if _HOST.fullmatch(given.value) else "https://api.deepseek.com/v1"
+        return say("config.address", lang, name=given.name, at=_origin(given, lang), value=show_value(given.value), example=example)
     return None
 
 

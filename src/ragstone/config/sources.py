@@ -282,6 +282,6 @@ def _detail(message: str, lang: Language) -> str:
     """What the reader of TOML says, in `lang` where its words are known."""
     for said in read_toml("config", "toml_words.toml")["said"]:
         if found := re.fullmatch(re.escape(said["en"]).replace(re.escape("{what}"), "(.+)"), message):
-            words: str = said[lang]
+            words: str = said.get("told", said["en"]) if lang == "en" else said[lang]
             return words.replace("{what}", found[1]) if found.groups() else words
     return message
