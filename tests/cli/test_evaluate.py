@@ -213,6 +213,18 @@ def half_refused(seen: Seen) -> Answer:
     return say('{"verdicts": [{"id": 1, "evidence": [1], "verdict": "supported"}]}')
 
 
+@pytest.mark.parametrize(
+    ("lang", "collect", "judge"), [("en", "ragstone collect with", "judged again"), ("zh", "请用 ragstone collect", "重新评判")]
+)
+def test_rows_that_were_not_collected_are_sent_back_to_collect(lang, collect, judge, capsys):
+    rows = [*SAMPLES, {"id": "s3", "question": "x", "error": "timeout: no answer"}]
+    Path("part.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert run(["evaluate", "part.jsonl", "--out", "runs/a", *SCRIPTED], lang, {}) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert collect in last
+    assert judge not in last
+
+
 def test_failed_cells_below_the_coverage_exit_1_and_the_table_is_still_shown():
     with ThreadedServer(half_refused) as server:
         command = ["evaluate", "samples.jsonl", "--out", "run", "--preset", "fast", "--judge", "m", "--base-url", server.url]
@@ -221,6 +233,7 @@ def test_failed_cells_below_the_coverage_exit_1_and_the_table_is_still_shown():
     assert done.returncode == 1, done.stderr
     assert "50.0%" in done.stdout
     assert done.stderr.splitlines()[-1].startswith("Too many cells failed: the coverage of faithfulness is below 95%.")
+    assert done.stderr.splitlines()[-1].endswith("With --retry-failed the failed cells are judged again.")
     assert lenient.returncode == 0
 
 

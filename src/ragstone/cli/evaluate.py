@@ -168,5 +168,11 @@ def verdict(summary: Any, lang: Language) -> int:
 
     if summary.covered:
         return FINE
-    low = ", ".join(m.metric for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage)
-    return tell(say("cli.not_covered", lang, metrics=low, limit=f"{summary.min_coverage:.0%}"), FAILED)
+    low = [m for m in summary.metrics if m.coverage is not None and m.coverage < summary.min_coverage]
+    text = say("cli.not_covered", lang, metrics=", ".join(m.metric for m in low), limit=f"{summary.min_coverage:.0%}")
+    collecting = [sum(count for reason, count in m.reasons.items() if reason.startswith("collect:")) for m in low]
+    if any(m.failed > failed for m, failed in zip(low, collecting, strict=True)):
+        text += say("cli.judge_again", lang)
+    if any(collecting):
+        text += say("cli.collect_again", lang)
+    return tell(text, FAILED)
