@@ -1,4 +1,5 @@
 import asyncio
+import os
 import signal
 import threading
 from collections import Counter
@@ -151,6 +152,47 @@ def test_samples_without_chunks_are_told(tmp_path: Path, chunks: Any, said: str 
 
 
 # ------------------------------------------------------------------ going on
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raw: raw.replace(b"a/0", b"mended by hand"),
+        lambda _: b'{"id":"zz","question":"Another set?","answer":"mine"}\n',
+        lambda raw: raw + b"notes\n",
+        lambda raw: raw + b'{"question":"no id"}\n',
+    ],
+    ids=["answer", "other set", "no JSON", "no id"],
+)
+def test_what_somebody_else_wrote_into_the_samples_is_copied_before_they_are_written_anew(tmp_path: Path, change: Any) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    collect(gold("a", "b"), FakeApplication(), to)
+    whole = to.read_bytes()
+    to.write_bytes(mended := change(whole))
+    collect(gold("a", "b"), FakeApplication(), to, notices=notices)
+    assert to.read_bytes() == whole
+    (copy,) = (path for path in tmp_path.iterdir() if path.name not in ("s.jsonl", "s.jsonl.raw.jsonl"))
+    assert copy.read_bytes() == mended
+    assert copy.name in notices[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raw: b"",
+        lambda raw: raw[: len(raw) // 2],
+        lambda raw: raw.replace(b'"id":"a"', b'"id":"a","more":1'),
+        lambda raw: b"".join(reversed(raw.splitlines(keepends=True))),
+    ],
+    ids=["emptied", "torn", "another column", "another order"],
+)
+def test_samples_of_which_nothing_would_be_lost_are_not_copied(tmp_path: Path, change: Any) -> None:
+    to, notices = tmp_path / "s.jsonl", list[str]()
+    collect(gold("a", "b"), failing("b"), to)
+    to.write_bytes(change(to.read_bytes()))
+    collect(gold("a", "b", "c"), FakeApplication(), to, settings(retry_failed=True), notices=notices, repeat=2)
+    collect(gold("a", "c"), FakeApplication(mapping={"answer": "text", "contexts": "none"}), to)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.raw.jsonl"]
+
+
 def test_what_is_held_is_not_asked_again(tmp_path: Path) -> None:
     to, notices = tmp_path / "s.jsonl", list[str]()
     collect(gold("a", "b"), FakeApplication(), to)
@@ -329,6 +371,18 @@ def test_a_torn_end_and_samples_out_of_order_are_mended(tmp_path: Path) -> None:
     raw_of(to).write_bytes(raw + b'{"id":"d","rec')
     assert collect(gold("a", "b", "c"), FakeApplication(), to).kept == 3
     assert (to.read_bytes(), raw_of(to).read_bytes()) == (whole, raw)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have a name on POSIX systems only")
+@pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.raw.jsonl"])
+def test_a_device_or_pipe_is_not_put_aside_for_a_file(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    application = FakeApplication()
+    with pytest.raises(ConfigError, match="no ordinary file") as told:
+        collect(gold("a"), application, tmp_path / "s.jsonl")
+    assert name in str(told.value)
+    assert (tmp_path / name).is_fifo()
+    assert application.order == []
 
 
 # ------------------------------------------------------------------ files that cannot be used

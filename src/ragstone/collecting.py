@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone.collect.base import Application, Kept, Row
-from ragstone.collect.files import check_target, make_ready
+from ragstone.collect.earlier import Earlier
+from ragstone.collect.files import check_target, copy_aside, make_ready
 from ragstone.collect.gold_rows import GoldRows
 from ragstone.collect.heads import continued
 from ragstone.collect.journal import Journal, WriterLock, raw_of
@@ -114,10 +115,10 @@ async def collect_source(
         make_ready(to, tell, force=config.force)
         journal = Journal(raw_of(to))
         closing.callback(journal.close)
-        continued(journal, application, rows, source.gold_fingerprint, to, tell)
+        as_before = continued(journal, application, rows, source.gold_fingerprint, to, tell)
         collection = _Collection(rows, application, journal, SamplesFile(to, len(rows)), config, tell)
         closing.callback(collection.file.close)
-        collection.take_up()
+        collection.take_up(as_before=as_before)
         await collection.run(on_progress)
         for notice in getattr(application, "notices", ()):
             tell(notice)
@@ -146,16 +147,24 @@ class _Collection:
         self.due = bytearray(len(self.rows))
 
     # ------------------------------------------------------------ before
-    def take_up(self) -> None:
-        """Read what earlier calls were told, and find the rows that are due."""
+    def take_up(self, *, as_before: bool) -> None:
+        """Read what earlier calls were told, and find the rows that are due. `as_before`: responses are read as they were then."""
         limited = self.config.limit is not None
-        self.file.begin(self._known(), besides(self.file.path, self.rows.ids()) if limited else ())
+        self.file.begin(self._seen(as_before), besides(self.file.path, self.rows.ids()) if limited else ())
         if self.file.ok and (accepted := getattr(self.application, "accepted", None)) is not None:
             accepted()
         if not any(self.due):
             failed, lang, path = self.file.done - self.file.ok, screen_language(), self.file.path
             told = say("collecting.failed_stand", lang, path=path, n=failed) if failed else say("collecting.nothing_due", lang, path=path)
             self.tell(told)
+
+    def _seen(self, as_before: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The known rows; at their end, before they take the place of the file, it is copied if something of it would be lost."""
+        earlier = Earlier(self.file.path, self.journal)
+        yield from earlier.watched(self._known()) if as_before else self._known()
+        if earlier.strange:
+            aside = copy_aside(self.file.path)
+            self.tell(say("collecting.changed_by_hand", screen_language(), path=self.file.path, aside=aside))
 
     def _known(self) -> Iterator[tuple[int, dict[str, Any]]]:
         changed = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -18,6 +19,9 @@ def check_target(samples: Path, gold: str) -> None:
     lang = screen_language()
     if samples.is_dir():
         raise ConfigError(say("collecting.is_folder", lang, path=samples))
+    for path in (samples, raw_of(samples)):
+        if path.exists() and not path.is_file():  # a device or a pipe would be put aside for a file
+            raise ConfigError(say("collecting.no_file", lang, path=path))
     if any(_same(path, Path(gold)) for path in (samples, raw_of(samples))):
         raise ConfigError(say("collecting.is_gold", lang, path=samples))
     if raw_of(Path(gold)).exists() and samples.exists() and not raw_of(samples).exists():
@@ -57,6 +61,16 @@ def set_aside(samples: Path) -> Path:
                 old.rename(new)
         except OSError as bad:
             raise unusable(old, bad) from bad
+    return target
+
+
+def copy_aside(samples: Path) -> Path:
+    """Copy a file of samples and return where the copy is."""
+    target = next(path for path in _names(samples) if not path.exists() and not raw_of(path).exists())
+    try:
+        shutil.copy(samples, target)
+    except OSError as bad:
+        raise unusable(target, bad) from bad
     return target
 
 

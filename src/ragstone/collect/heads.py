@@ -24,8 +24,8 @@ _LONGEST = 80
 
 def continued(
     journal: Journal, application: Application, rows: Iterable[Row], gold_fingerprint: str, samples: Path, tell: Callable[[str], None]
-) -> None:
-    """Write the head that fits, if another one stands there.
+) -> bool:
+    """Write the head that fits, if another one stands there. Returns True if responses are read as they were before.
 
     Raises ConfigError if other things are asked now and good responses are held: they are no answers to them; or if a mapping that was
     changed fits none of them.
@@ -40,6 +40,7 @@ def continued(
     if any(then.get(name) != value for name, value in now.items()):
         born = datetime.now(UTC).isoformat(timespec="seconds")
         journal.begin({**now, "version": ragstone.__version__, "created_at": born})
+    return (then.get("mapping"), then.get("version")) == (now["mapping"], ragstone.__version__)
 
 
 def _refit(journal: Journal, application: Application, rows: Iterable[Row]) -> None:

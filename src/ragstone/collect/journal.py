@@ -114,6 +114,11 @@ class Journal:
         """Rows that have a line."""
         return len(self._offsets) - self._offsets.count(_NOWHERE)
 
+    def knows(self, name: str) -> bool:
+        """True if a row of this id, or the one whose answer it takes, was asked."""
+        numbers = (self._ids.find(one) for one in (name, f"{name}#0", name.removesuffix("#0")))
+        return any(number is not None and self._offsets[number] != _NOWHERE for number in numbers)
+
     def find(self, name: str) -> Held | None:
         """Return what is held of a row by its id, None if it was never asked."""
         number = self._ids.find(name)
