@@ -79,7 +79,7 @@ _EN_PASSAGE = [
 
 PLANTS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "zh": {
-        "missing_question": [{"question": "？？", "reference": "见手册。"}],
+        "missing_question": [{"question": "？？", "reference": "三楼东侧。"}],
         "duplicate_question": [{"question": "班车从哪里发车", "reference": "从东门岗亭旁发车。"}],
         "near_duplicate": [{"question": "应该如何更换密封圈呢？", "reference": "泄压之后松开四颗螺栓，把旧圈取出来。"}],
         "contradiction": [{"question": "请问哪一天发工资？", "reference": "每月 15 日发放。"}],
@@ -98,7 +98,7 @@ PLANTS: dict[str, dict[str, list[dict[str, Any]]]] = {
         ],
     },
     "en": {
-        "missing_question": [{"question": "??", "reference": "See the manual."}],
+        "missing_question": [{"question": "??", "reference": "On the third floor."}],
         "duplicate_question": [{"question": "where does the shuttle leave from", "reference": "From the guard house at the east gate."}],
         "near_duplicate": [
             {"question": "What is the way to replace a gasket?", "reference": "Undo the four bolts after releasing the pressure."}

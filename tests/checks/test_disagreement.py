@@ -25,6 +25,8 @@ def told(question, one, other, **more):
         ("年假几天？", "员工每年享有 5 天年假。", "员工每年享有 10 天年假，须提前申请。", "number"),
         ("税率是多少？", "20%", "百分之十九", "number"),
         ("几点开门？", "9:00", "8:30 开门", "number"),
+        ("尘盒多大？", "350ml", "５５０ml", "number"),
+        ("What is the rate limit?", "60 requests per second.", "100 requests per second", "number"),
         ("When was it released?", "August 2000", "November 1999", "number"),
         ("How long is the notice?", "30 days", "The notice period is 60 days.", "number"),
         ("What does it cost?", "$20", "$25 a month", "number"),

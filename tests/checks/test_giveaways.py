@@ -23,6 +23,8 @@ def test_a_reference_that_tells_nothing_new_is_found(question, reference):
     ("question", "reference"),
     [
         ("叉车司机必须持证吗？", "叉车司机必须持证。"),
+        ("Which event is sent after a failed payment?", "payment.failed"),
+        ("退款成功后推送哪种 refund success 事件？", "refund.success"),
         ("满 5 年的员工年假几天？", "5 天"),
         ("A 档和 B 档哪个更高？", "A 档"),
         ("差旅费报销要附哪些票据？", "差旅费报销要附住宿发票和车票。"),

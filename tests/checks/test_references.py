@@ -50,7 +50,17 @@ def test_a_refusal_that_is_expected_is_fine():
     assert found(with_row(reference="知识库中没有相关信息。", expected_behavior="refuse")) == []
 
 
-@pytest.mark.parametrize("row", [{"reference": None}, {"reference": "TODO"}, {"reference": "待补充"}, {"reference": "……"}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"reference": None},
+        {"reference": "同上。"},
+        {"reference": "See the manual"},
+        {"reference": "TODO"},
+        {"reference": "待补充"},
+        {"reference": "……"},
+    ],
+)
 def test_a_missing_reference(row):
     (finding,) = found(with_row(**row), "missing_reference")
     assert (finding.row, finding.severity) == (5, "warning")

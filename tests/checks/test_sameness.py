@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from checks.question_pairs import DIFFERENT, SAME
 from hypothesis import given
 from hypothesis import strategies as st
 from support.checking import found_by_all as found
@@ -11,6 +12,7 @@ from support.checking import with_row
 
 from ragstone.checks import alike
 from ragstone.checks.base import Gold, Row
+from ragstone.checks.wording import same
 from ragstone.types import Sample
 
 ASKED = ["密封圈怎么更换？", "应该如何更换密封圈呢？", "请问怎样更换密封圈？"]
@@ -86,14 +88,23 @@ def test_one_question_loads_no_model():
     assert list(alike.pairs(alike.asked(rows.rows), rows)) == []
 
 
-def test_blocks_find_what_one_block_finds(monkeypatch):
-    numbers = np.random.default_rng(0)
-    vectors = numbers.normal(size=(40, 6)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    whole = set(alike._neighbours(vectors))
-    monkeypatch.setattr(alike, "BLOCK", 7)
-    assert set(alike._neighbours(vectors)) == whole
-    assert whole == {(i, j) for i in range(40) for j in range(i + 1, 40) if float(vectors[i] @ vectors[j]) >= alike.LEAST}
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_looking_wording_up_finds_every_pair_that_comparing_all_finds(language):
+    texts = [text for pair in (*SAME[language], *DIFFERENT[language]) for text in pair]
+    rows = tuple(Row(i, Sample(id=str(i), question=text, reference=f"答案如下所示{i // 2}甲乙丙")) for i, text in enumerate(texts, 1))
+    alike_all = Gold(rows=rows, language=language, embed=lambda texts: [np.ones(1, np.float32)] * len(texts))
+    questions = alike.asked(rows)
+    every = {(i, j) for i in range(len(questions)) for j in range(i) if same(questions[i].wording, questions[j].wording, 1.0)}
+    assert len(every) > 10
+    assert {(max(i, j), min(i, j)) for i, j, sure in alike.pairs(questions, alike_all) if sure} == every
+
+
+def test_questions_that_nothing_links_are_not_embedded():
+    def never(texts):
+        raise AssertionError(texts)
+
+    rows = gold([f"第{i}号泵的{what}由谁负责？" for i in range(20) for what in ("检修", "润滑油采购")], never)
+    assert list(alike.pairs(alike.asked(rows.rows), rows)) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
@@ -116,3 +127,8 @@ def test_any_order_of_rows_gives_the_same_groups():
         shuffled = list(rows)
         chance.shuffle(shuffled)
         assert ids(shuffled) == ids(rows) == {frozenset({"q0", "q1", "q2"})}
+
+
+def test_a_row_that_contradicts_is_told_as_such_only():
+    rows = with_row(question="请问年假可以休几天呢？", reference="满一年 6 天，满十年 12 天。")
+    assert found(rows, "near_duplicate") == []

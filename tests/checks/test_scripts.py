@@ -58,3 +58,19 @@ def test_a_set_of_both_scripts_is_told_once():
     rows = [row | {"question": f"{i}：{row['question']}"} for i, row in enumerate(rows)]
     (finding,) = found(rows, "script_mix")
     assert "4 rows are in traditional, 4 in simplified" in finding.text("en")
+
+
+@pytest.mark.parametrize(
+    ("reference", "column"), [("應立即向應急辦報告，兩小時內上報衛生部門", "reference"), ("应立即向应急办报告，两小时内上报卫生部门", None)]
+)
+def test_a_reference_in_the_other_script_than_its_question_is_told(reference, column):
+    rows = with_row(question="食物中毒应该怎么报告？", reference=reference)
+    assert [finding.column for finding in found(rows, "script_mix") if finding.id == "x"] == ([column] if column else [])
+
+
+def test_columns_that_differ_in_most_rows_are_told_once():
+    row = {"question": "食物中毒应该怎么报告？", "reference": "應立即向應急辦報告，兩小時內上報衛生部門"}
+    rows = [row | {"id": str(i)} for i in range(6)]
+    assert [(finding.id, finding.row) for finding in found(rows, "script_mix") if finding.values["which"].key.endswith("columns")] == [
+        (None, 1)
+    ]

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragstone.checks.base import Gold, Row
 from ragstone.checks.texts import references_of
-from ragstone.checks.wording import LEAST, Wording, same
+from ragstone.checks.wording import Wording, same
 from ragstone.language import fold
 from ragstone.numerals import numbers
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from ragstone.embed.base import Vector
 
-BLOCK = 512
-"""Questions compared with all others at once: 20,000 questions take 40 MB."""
-NEAREST = 20
-"""Most neighbours of a question that are looked at."""
+MOST_SHARING = 40
+"""Questions of one answer, the next in the order of their words, with which a question is compared."""
+MOST_HOLDING = 2_000
+"""Questions that hold the rarest word of another one, which are compared with it."""
+WORDIER = 3
+"""At most so many times the words of a question may another one hold that asks the same."""
 TELLING = 6
 """Least folded characters of a reference for its being the same elsewhere to say something: "2 hours" answers many questions."""
 
@@ -51,19 +52,19 @@ def asked(rows: Sequence[Row]) -> list[Asked]:
 
 
 def pairs(questions: Sequence[Asked], gold: Gold) -> Iterator[tuple[int, int, bool]]:
-    """Yield every two questions that ask the same: their places, and True if their wording alone says so."""
-    if len(questions) < 2:
-        return
-    vectors = _vectors([question.wording.text for question in questions], gold)
-    for i, j in sorted({*_neighbours(vectors), *_equal_words(questions)}):
-        one, other = questions[i], questions[j]
-        if one.before != other.before:
-            continue
-        cosine = float(vectors[i] @ vectors[j])
-        if same(one.wording, other.wording, cosine):
-            yield i, j, True
-        elif _agree(one, other) and same(one.wording, other.wording, cosine, agree=True):
-            yield i, j, False
+    """Yield every two questions that ask the same: their places, and True if their wording alone says so.
+
+    Wording is looked at first: it rules out nearly all pairs, and only questions of the others are embedded.
+    """
+    likely = [(i, j, sure) for i, j in _candidates(questions) for sure in _as_worded(questions[i], questions[j])]
+    vectors = _vectors({place for i, j, _ in likely for place in (i, j)}, questions, gold)
+    told: set[tuple[int, int]] = set()
+    for i, j, sure in likely:
+        one, other = vectors[i], vectors[j]
+        cosine = 0.0 if one is None or other is None else float(one @ other)
+        if (i, j) not in told and same(questions[i].wording, questions[j].wording, cosine, agree=not sure):
+            told.add((i, j))
+            yield i, j, sure
 
 
 def groups(count: int, linked: Sequence[tuple[int, int]]) -> list[list[int]]:
@@ -85,38 +86,68 @@ def groups(count: int, linked: Sequence[tuple[int, int]]) -> list[list[int]]:
     return [group for group in held.values() if len(group) > 1]
 
 
-def _vectors(texts: Sequence[str], gold: Gold) -> NDArray[np.float32]:
-    import numpy as np
-
-    vectors = gold.embed(texts)
-    size = next((len(vector) for vector in vectors if vector is not None), 1)
-    return np.stack([np.zeros(size, np.float32) if vector is None else np.asarray(vector, np.float32) for vector in vectors])
-
-
-def _neighbours(vectors: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
-    """The nearest of each question, block by block, so that memory stays bounded."""
-    import numpy as np
-
-    count = len(vectors)
-    for start in range(0, count, BLOCK):
-        near = vectors[start : start + BLOCK] @ vectors.T
-        near[np.arange(len(near)), np.arange(start, start + len(near))] = -1.0
-        for i in np.flatnonzero(near.max(axis=1) >= LEAST):
-            row = near[i]
-            found = np.flatnonzero(row >= LEAST)
-            if len(found) > NEAREST:
-                found = found[np.argsort(-row[found], kind="stable")[:NEAREST]]
-            yield from ((min(start + int(i), int(j)), max(start + int(i), int(j))) for j in found)
+def _as_worded(one: Asked, other: Asked) -> Iterator[bool]:
+    """Yield True if two questions ask the same were their embeddings as near as can be, False if they do as their answers agree."""
+    if same(one.wording, other.wording, 1.0):
+        yield True
+    if _agree(one, other) and same(one.wording, other.wording, 1.0, agree=True):
+        yield False
 
 
-def _equal_words(questions: Sequence[Asked]) -> Iterator[tuple[int, int]]:
-    """Questions of the same words, which need not be among the nearest where many are alike."""
-    held: dict[object, int] = {}
+def _vectors(places: Collection[int], questions: Sequence[Asked], gold: Gold) -> dict[int, Vector | None]:
+    ordered = sorted(places)
+    vectors = gold.embed([questions[place].wording.text for place in ordered]) if ordered else []
+    return dict(zip(ordered, vectors, strict=True))
+
+
+def _candidates(questions: Sequence[Asked]) -> list[tuple[int, int]]:
+    """Every two questions of equal numbers whose words are the same, or hold those of the other, or whose answers agree."""
+    buckets: dict[object, list[int]] = defaultdict(list)
     for place, question in enumerate(questions):
-        if (first := held.setdefault((question.before, question.wording.key), place)) != place:
-            yield first, place
+        wording = question.wording
+        buckets[question.before, wording.language, wording.numbers, wording.denies].append(place)
+    held = (bucket for bucket in buckets.values() if len(bucket) > 1)
+    return sorted({pair for bucket in held for pair in (*_holding(bucket, questions), *_sharing(bucket, questions))})
+
+
+def _holding(places: Sequence[int], questions: Sequence[Asked]) -> Iterator[tuple[int, int]]:
+    """Two questions of which one holds every word of the other: looked up by its rarest word."""
+    words = {place: frozenset(questions[place].wording.words) for place in places}
+    by_words: dict[frozenset[str], list[int]] = defaultdict(list)
+    by_word: dict[str, list[int]] = defaultdict(list)
+    for place, held in words.items():
+        by_words[held].append(place)
+        for word in held:
+            by_word[word].append(place)
+    for alike in by_words.values():
+        yield from _each_with_next(alike)
+    for place, held in words.items():
+        rarest = min((by_word[word] for word in held), key=len, default=())
+        for other in rarest[:MOST_HOLDING]:
+            if held < words[other] and len(words[other]) <= WORDIER * len(held):
+                yield min(place, other), max(place, other)
+
+
+def _sharing(places: Sequence[int], questions: Sequence[Asked]) -> Iterator[tuple[int, int]]:
+    """Two questions of the same answer."""
+    by_answer: dict[str, list[int]] = defaultdict(list)
+    for place in places:
+        for answer in questions[place].answers:
+            if _telling(answer):
+                by_answer[answer].append(place)
+    for alike in by_answer.values():
+        yield from _each_with_next(sorted(alike, key=lambda place: sorted(questions[place].wording.words)))
+
+
+def _each_with_next(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for at, place in enumerate(places):
+        yield from ((min(place, other), max(place, other)) for other in places[at + 1 : at + 1 + MOST_SHARING])
 
 
 def _agree(one: Asked, other: Asked) -> bool:
     """True if they share an answer long enough not to be shared by chance."""
-    return any(len(text) >= TELLING and not (numbers(text) and len(text) < 2 * TELLING) for text in one.answers & other.answers)
+    return any(map(_telling, one.answers & other.answers))
+
+
+def _telling(answer: str) -> bool:
+    return len(answer) >= TELLING and not (numbers(answer) and len(answer) < 2 * TELLING)

@@ -5,6 +5,7 @@ statement or in two short answers, yes against no, the same statement denied.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
@@ -34,6 +35,7 @@ _NO = re.compile(
     r"^(?:不可以|不能|不允许|不需要|不必|不用|不是|不会|不行|不可|没有|无需|无须|禁止|严禁|(?:否|不)(?=[,，。.;；!！]|$)|"
     r"no\b(?! later| more| less| fewer| earlier))"
 )
+_FIGURE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _WORDS_ONLY = re.compile(
     "不法|非法|不当|不合格|不符|不良|不足|不同|不定期|非正式|无关|无效|不满|未满|不动产|无人|未知|非公开|不明|不适|不慎|不便|不利|"
     "非工作日|非紧急"
@@ -70,9 +72,20 @@ def _apart(one: str, other: str, asked: frozenset[str], embed: Embed) -> Said | 
     if _short(one) and _short(other):
         if numbers := apart(measures(one), measures(other)):
             return Said("check.contradiction_number", {"one": numbers[0], "other": numbers[1]})
+        if numbers := _only_figures(one, other):
+            return Said("check.contradiction_number", {"one": numbers[0], "other": numbers[1]})
         if asked & {"who", "where"} and (spot := _other_name(one, other)) and _unlike(*spot, embed):
             return Said("check.contradiction_name", {"one": spot[0], "other": spot[1]})
     return _twins_apart(one, other)
+
+
+def _only_figures(one: str, other: str) -> tuple[str, str] | None:
+    """Return the first figure that two answers of otherwise the same characters differ in, whatever it counts: 350ml, 550ml."""
+    plain = [unicodedata.normalize("NFKC", text).casefold().replace(",", "") for text in (one, other)]
+    if fold(_FIGURE.sub("0", plain[0])) != fold(_FIGURE.sub("0", plain[1])):
+        return None
+    figures = zip(*(_FIGURE.findall(text) for text in plain), strict=False)
+    return next(((a, b) for a, b in figures if float(a) != float(b)), None)
 
 
 def _other_name(one: str, other: str) -> tuple[str, str] | None:

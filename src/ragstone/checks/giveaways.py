@@ -18,6 +18,8 @@ _CHOICE = re.compile(
     r"\btrue\b|\bcorrect\b|\bcompared?\b|\border\b|\bversus\b|\bvs\b|\bdifference\b",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"[a-z0-9]+(?:[._/:@#]+[a-z0-9]+)+")
+"""What is written in one piece and told by nothing but itself: payment.failed, /v2/refunds."""
 
 
 def giveaways(gold: Gold) -> Iterator[Finding]:
@@ -42,6 +44,8 @@ def _holds(asked: Wording, reference: str) -> bool:
         return False
     said = Wording(reference, asked.language)
     if not set(numbers(reference)) <= set(numbers(asked.text)) or any(name not in asked.plain for name in said.names):
+        return False
+    if any(code not in asked.plain for code in _CODE.findall(said.plain)):
         return False
     new = sum(word not in asked.words for word in said.words)
     if asked.asked & {"amount", "when"}:

@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[Severity, ...]] = {
     "language_mismatch": ("warning", "note"),
     "giveaway": ("warning",),
     "unsupported_point": ("warning",),
+    "points_not_compared": ("note",),
     "directive_reference": ("note",),
     "long_reference": ("note",),
     "keyword_contexts": ("note",),

@@ -16,16 +16,32 @@ _IDENTITY = re.compile(r"(?<![\dA-Za-z])[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2]
 _CARD = re.compile(r"(?<![\d.A-Za-z-])(?:62\d{2}|4\d{3}|5[1-5]\d{2}|3[47]\d{2})(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?(?![\d.]?\d|[A-Za-z])")
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,12}(?![\w-])", re.ASCII)
 _ABROAD = re.compile(r"(?<![\d+A-Za-z])(?:\+|00)(?!86|1?800)[1-9]\d{0,2}[- ]?(?:\(\d{1,4}\)[- ]?)?\d{2,4}(?:[- ]?\d{2,4}){2,3}(?!\d)")
+_AMERICAN = re.compile(
+    r"(?<![\d.+A-Za-z-])(?!400|8(?:00|33|44|55|66|77|88))(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])"
+    r"(?!555[-. ]01)[2-9]\d{2}[-. ]\d{4}(?![\d.-]?\d|[A-Za-z])"
+)
 _PLACEHOLDER = re.compile(r"(?<![\w-])(?:0\d{2,3}[- ]?|1[3-9]\d?[- ]?|400[- ]?)(?:[Xx×＊*]{3,}|\d{0,4}[Xx×＊*]{4,})[-\dXx×＊*]*(?![\w])")
 _MORE_OF_A_NAME = re.compile(r"[._+-]\w+$")
 _MADE_UP = re.compile(r"(\d)\1{5,}|12345678|01234567|87654321")
+_PERIODIC = re.compile(r"(\d{1,4})\1{3,}")
+"""As the numbers of cards that are published for trials: 4242 4242 4242 4242."""
 _CLAUSE = re.compile("[。；;\n]")
 _ANY = re.compile(r"\d{3}|@|[Xx×＊*]{3}")
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 SLIGHT = ("placeholder", "office")
 """What may stay: it is to be filled in, or belongs to an office."""
-_KINDS = (("identity", _IDENTITY), ("card", _CARD), ("mobile", _MOBILE), ("landline", _LANDLINE), ("mail", _MAIL), ("abroad", _ABROAD))
+_KINDS = (
+    ("identity", _IDENTITY),
+    ("card", _CARD),
+    ("mobile", _MOBILE),
+    ("landline", _LANDLINE),
+    ("mail", _MAIL),
+    ("abroad", _ABROAD),
+    ("american", _AMERICAN),
+)
+_SAID = {"abroad": "phone", "american": "phone"}
+"""Kinds of numbers whose form does not tell whether they are mobile."""
 
 
 def personal(text: str) -> Iterator[tuple[str, str]]:
@@ -40,7 +56,7 @@ def personal(text: str) -> Iterator[tuple[str, str]]:
             if any(start < match.end() and match.start() < end for start, end in taken) or not _real(kind, match[0]):
                 continue
             taken.append(match.span())
-            yield "office" if _public(kind, match) else kind, match[0]
+            yield "office" if _public(kind, match) else _SAID.get(kind, kind), match[0]
     yield from (("placeholder", match[0]) for match in _PLACEHOLDER.finditer(text))
 
 
@@ -49,8 +65,15 @@ def _public(kind: str, match: re.Match[str]) -> bool:
     if kind == "mail":
         name = match[0].partition("@")[0]
         return any(expression("office_names").fullmatch(part) for part in (name, _MORE_OF_A_NAME.sub("", name)))
-    before = _CLAUSE.split(match.string[max(0, match.start() - 24) : match.start()])[-1]
-    return kind in ("landline", "abroad") or (kind == "mobile" and expression("office_before").search(before) is not None)
+    before = _before(match)
+    if kind in _SAID:
+        return expression("own_before").search(before) is None
+    return kind == "landline" or (kind == "mobile" and expression("office_before").search(before) is not None)
+
+
+def _before(match: re.Match[str]) -> str:
+    """What stands before it in the same clause."""
+    return _CLAUSE.split(match.string[max(0, match.start() - 24) : match.start()])[-1]
 
 
 def _real(kind: str, piece: str) -> bool:
@@ -58,7 +81,7 @@ def _real(kind: str, piece: str) -> bool:
     if kind == "identity":
         return _identity(piece)
     if kind == "card":
-        return 13 <= len(digits) <= 19 and _luhn(digits) and _MADE_UP.search(digits) is None
+        return 13 <= len(digits) <= 19 and _luhn(digits) and _MADE_UP.search(digits) is None and _PERIODIC.search(digits) is None
     if kind == "mail":
         return expression("office_hosts").search(piece) is None
     return _MADE_UP.search(digits) is None

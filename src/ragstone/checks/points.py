@@ -6,14 +6,17 @@ Thresholds are set so that false alarms are rare, not so that every gap is found
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragstone.checks.base import Finding, Gold, Said
+from ragstone.checks.base import Finding, Gold, Row, Said, Value
 from ragstone.checks.directives import directive
+from ragstone.checks.measures import apart, measures
 from ragstone.checks.passages import form_of
 from ragstone.judge.local_claims import split, unmarked
-from ragstone.judge.local_evidence import Piece, nearest, pieces
+from ragstone.judge.local_evidence import Piece, likenesses, pieces
 from ragstone.language import detect, fold
 
 if TYPE_CHECKING:
@@ -30,20 +33,31 @@ CHARACTERS = 0.5
 LEAST_WORDS = 4
 """Words a point must have to be looked at."""
 
+MOST_EMBEDDED = 2_000
+"""Points of a set that are embedded, each with at most three sentences: half a minute at most."""
+
+_EXAMPLE = re.compile(r"例如|比如|譬如|\be\.g\.|\bfor (?:example|instance)\b", re.IGNORECASE)
+_NEXT_YEAR = re.compile(r"[次翌明]年|下一?年|[后後]一年|\b(?:next|following|subsequent) (?:calendar )?year\b")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
 def points(gold: Gold) -> Iterator[Finding]:
-    """Yield unsupported_point."""
+    """Yield unsupported_point, and points_not_compared if there were more points to embed than are embedded."""
+    sight = _Sight(gold)
     for row in gold.rows:
         texts = _passages(row.sample)
         if not texts or row.sample.expected_behavior != "answer":
             continue
         column = "reference_points" if row.sample.reference_points else "reference"
-        passages = _Passages(texts, gold)
+        passages = _Passages(texts, sight)
         for point in _points(row.sample):
             if why := passages.lacking(point):
                 yield row.found("unsupported_point", "warning", column, point=point, why=Said(why))
+        sight.at(row)
+    if sight.beyond:
+        values: dict[str, Value] = {"count": sight.beyond, "most": MOST_EMBEDDED}
+        yield Finding("points_not_compared", "note", sight.first, column="reference", values=values)
 
 
 def _passages(sample: Sample) -> list[str]:
@@ -65,15 +79,44 @@ def _points(sample: Sample) -> list[str]:
     return [claim["text"] for claim in split(sample.reference, "answer", detect(sample.reference))]
 
 
+class _Sight:
+    """The embedder, for so many points of a set; those beyond are counted."""
+
+    def __init__(self, gold: Gold) -> None:
+        self._embed = gold.embed
+        self._left = MOST_EMBEDDED
+        self.beyond = 0
+        self.first = 0
+
+    def takes(self) -> bool:
+        """True if one more point may be embedded."""
+        self._left -= 1
+        self.beyond += self._left < 0
+        return self._left >= 0
+
+    def at(self, row: Row) -> None:
+        """Keep the first row with a point beyond."""
+        self.first = self.first or (row.number if self.beyond else 0)
+
+    def vectors(self, texts: Sequence[str]) -> Sequence[object]:
+        """Embed, as the local judge wants it."""
+        return ["embedding_zero" if vector is None else vector for vector in self._embed(texts)]
+
+
 class _Passages:
     """The passages of one row, cut into sentences once."""
 
-    def __init__(self, texts: Sequence[str], gold: Gold) -> None:
+    def __init__(self, texts: Sequence[str], sight: _Sight) -> None:
         self._held = pieces([{"id": place, "text": text} for place, text in enumerate(texts)])
         self._words = frozenset[str]().union(*(piece.words for piece in self._held))
         self._numbers = frozenset[str]().union(*(piece.numbers for piece in self._held))
         self._text = " ".join(texts).casefold()
-        self._embed = gold.embed
+        self._next_year = _NEXT_YEAR.search(self._text)
+        self._sight = sight
+
+    @cached_property
+    def _measures(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pair for piece in self._held for pair in measures(piece.text))
 
     def lacking(self, text: str) -> str | None:
         """Return what no passage holds of a point, as a key of the catalogue; None if it may well be supported."""
@@ -81,17 +124,32 @@ class _Passages:
         covered = point.within(self._words)
         if len(point.words) < LEAST_WORDS or (text.startswith("|") and not point.numbers):  # the head of a table
             return None
-        if covered < NUMBERED and any(self._lacks(number) for number in point.numbers):
+        if any(self._lacks(number) for number in Piece(_EXAMPLE.split(text)[0]).numbers) and (
+            covered < NUMBERED or self._counts_other(text)
+        ):
             return "check.point_number"
         if covered >= NAMED[0]:
             return None
-        likeness = nearest(point, self._held, self._vectors)[0][0] if self._held else 0.0
-        if likeness < NAMED[1] and any(name not in self._text for name in point.names):
-            return "check.point_name"
-        if point.numbers & self._numbers or self._characters(text) >= CHARACTERS:
-            return None
         least_covered, least_like = LITTLE[detect(text)]
-        return "check.point_little" if covered < least_covered and likeness < least_like else None
+        known = point.numbers & self._numbers or self._characters(text) >= CHARACTERS
+        named = any(name not in self._text for name in point.names)
+        little = not known and covered < least_covered
+        if not (named or little) or not self._sight.takes():
+            return None
+        if named and not self._like(point, NAMED[1]):
+            return "check.point_name"
+        return "check.point_little" if little and not self._like(point, least_like) else None
+
+    def _counts_other(self, text: str) -> bool:
+        """True if point and passages count one thing in a unit each, and not as many; more figures may be summed up."""
+        told, held = measures(text), self._measures
+        units = Counter(unit for _, unit in told), Counter(unit for _, unit in held)
+        alone = {unit for unit, count in units[0].items() if count == 1 == units[1][unit]}
+        return apart(frozenset(pair for pair in told if pair[1] in alone), held) is not None
+
+    def _like(self, point: Piece, least: float) -> bool:
+        """True if one of the nearest sentences is as like; embedded one by one, since the first mostly tells."""
+        return any(likeness >= least for likeness in likenesses(point, self._held, self._sight.vectors))
 
     def _characters(self, text: str) -> float:
         """Share of its Chinese characters that stand in the passages: two short sentences may share few pairs of them."""
@@ -100,8 +158,5 @@ class _Passages:
 
     def _lacks(self, number: str) -> bool:
         """True of a number that stands nowhere, in no spelling; single digits may count the items of a list."""
-        digits = re.findall(r"\d+", number)
+        digits = [run for run in re.findall(r"\d+", number) if not (self._next_year and _YEAR.fullmatch(run))]
         return len("".join(digits)) > 1 and number not in self._numbers and not all(run.lstrip("0") in self._text for run in digits)
-
-    def _vectors(self, texts: Sequence[str]) -> Sequence[object]:
-        return ["embedding_zero" if vector is None else vector for vector in self._embed(texts)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.checks.base import Finding, Gold, Row, Said
 from ragstone.checks.texts import references_of
+from ragstone.checks.wording import Wording
 from ragstone.checks.words import expression, folded_words
 from ragstone.language import fold, sentences
 
@@ -43,19 +44,22 @@ def references(gold: Gold) -> Iterator[Finding]:
 
 def _missing(gold: Gold) -> Iterator[Finding]:
     due = [row for row in gold.rows if row.sample.expected_behavior == "answer"]
-    lacking = [row for row in due if not any(map(_tells, references_of(row.sample)))]
+    lacking = [row for row in due if not any(_tells(text, row.sample) for text in references_of(row.sample))]
     if lacking and len(lacking) == len(due):
         values = {"which": Said("check.no_reference_at_all")}
         yield Finding("missing_reference", "warning", lacking[0].number, column="reference", values=values)
         return
     for row in lacking:
         text = row.sample.reference
-        which = Said("check.reference_to_come", {"reference": text}) if text else Said("check.no_reference")
-        yield row.found("missing_reference", "warning", "reference", which=which)
+        elsewhere = fold(text or "") in folded_words("elsewhere")
+        said = Said("check.reference_elsewhere" if elsewhere else "check.reference_to_come", {"reference": text or ""})
+        yield row.found("missing_reference", "warning", "reference", which=said if text else Said("check.no_reference"))
 
 
-def _tells(text: str) -> bool:
+def _tells(text: str, sample: Sample) -> bool:
     folded = fold(text)
+    if folded in folded_words("elsewhere"):
+        return "where" in Wording.of(sample).asked
     return bool(folded) and folded not in folded_words("to_come")
 
 
@@ -65,6 +69,8 @@ def no_answer(sample: Sample) -> str | None:
     if text is None or sample.expected_behavior != "answer" or sample.reference_points or len(text) > LONGEST_REFUSAL:
         return None
     folded = fold(text)
+    if expression("none_in_signs").search(text):
+        return text
     if folded in folded_words("perhaps_none"):
         return None if expression("whether").search(sample.question or "") else text
     return text if folded in folded_words("none") or (expression("lacks").search(text) and len(sentences(text)) == 1) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import combinations, islice
 
 from ragstone.checks.alike import Asked, asked, groups, pairs
@@ -30,16 +30,18 @@ def sameness(gold: Gold) -> Iterator[Finding]:
     questions = asked(gold.rows)
     found = list(pairs(questions, gold))
     alike = groups(len(questions), [(i, j) for i, j, _ in found])
-    yield from _contradictions(questions, [(i, j) for i, j, sure in found if sure], gold)
-    yield from _near_duplicates(questions, alike, gold)
+    contradictions = list(_contradictions(questions, [(i, j) for i, j, sure in found if sure], gold))
+    yield from contradictions
+    yield from _near_duplicates(questions, alike, gold, {finding.row for finding in contradictions})
     yield from _unlinked(questions, alike, gold)
 
 
 # ------------------------------------------------------------------ the same in other words
-def _near_duplicates(questions: Sequence[Asked], alike: Sequence[Sequence[int]], gold: Gold) -> Iterator[Finding]:
+def _near_duplicates(questions: Sequence[Asked], alike: Sequence[Sequence[int]], gold: Gold, told: Container[int]) -> Iterator[Finding]:
+    """Rows that contradict an earlier one are told as such, once."""
     for group in alike:
-        rows = [questions[place].rows[0] for place in group]
-        if not _linked(rows, gold):
+        rows = [row for row in (questions[place].rows[0] for place in group) if row.number not in told]
+        if len(rows) > 1 and not _linked(rows, gold):
             first, *others = sorted(rows, key=lambda row: row.number)
             values: dict[str, Value] = {
                 "question": first.sample.question or "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragstone.checks.base import Finding, Gold, Row, Said, Value
@@ -25,13 +25,16 @@ _KANA = re.compile("[\u3041-\u30fa]")
 def scripts(gold: Gold) -> Iterator[Finding]:
     """Yield script_mix."""
     held: dict[Script, list[Row]] = {"traditional": [], "simplified": []}
+    unlike: list[tuple[Row, dict[str, Script]]] = []
     for row in gold.rows:
         columns = [(column, *counted(text)) for column, items in items_of(row.sample) for text in items]
         yield from _within(row, columns)
-        both = [len({char for _, *found in columns for char in found[i]}) for i in (0, 1)]
-        if max(both) >= FEWEST and both[0] != both[1]:
-            held["traditional" if both[0] > both[1] else "simplified"].append(row)
+        if apart := dict(_unlike(columns)):
+            unlike.append((row, apart))
+        elif script := _script(columns):
+            held[script].append(row)
     fewer, more = sorted(held, key=lambda script: len(held[script]))
+    yield from _columns(unlike, more, len(gold.rows))
     total = len(held[fewer]) + len(held[more])
     if held[fewer] and len(held[fewer]) >= EVEN * total:
         counts = {"traditional": len(held["traditional"]), "simplified": len(held["simplified"])}
@@ -41,6 +44,37 @@ def scripts(gold: Gold) -> Iterator[Finding]:
     for row in held[fewer]:
         values: dict[str, Value] = {"script": Said(f"check.{fewer}"), "others": Said(f"check.{more}"), "count": len(held[more])}
         yield row.found("script_mix", "note", None, which=Said("check.script_of_row", values))
+
+
+def _script(columns: Sequence[tuple[str, list[str], list[str]]]) -> Script | None:
+    """The script of texts together; None where too little tells."""
+    both = [len({char for _, *found in columns for char in found[i]}) for i in (0, 1)]
+    if max(both) < FEWEST or both[0] == both[1]:
+        return None
+    return "traditional" if both[0] > both[1] else "simplified"
+
+
+def _unlike(columns: Sequence[tuple[str, list[str], list[str]]]) -> Iterator[tuple[str, Script]]:
+    """Yield each column that is in another script than the rest of the row, with its script."""
+    scripts = {column: _script([held for held in columns if held[0] == column]) for column, *_ in columns}
+    for column, script in scripts.items():
+        rest = _script([held for held in columns if held[0] != column])
+        alone = list(scripts.values()).count(script) == 1
+        if script and rest and script != rest and alone and column != "reference_contexts":
+            yield column, script
+
+
+def _columns(unlike: Sequence[tuple[Row, dict[str, Script]]], usual: Script, rows: int) -> Iterator[Finding]:
+    """Rows of both scripts, each by the column that is not as the set is."""
+    if len(unlike) > max(FEWEST, EVEN * rows):
+        values: dict[str, Value] = {"which": Said("check.scripts_of_columns", {"count": len(unlike)})}
+        yield Finding("script_mix", "note", unlike[0][0].number, values=values)
+        return
+    for row, scripts in unlike:
+        column, script = max(scripts.items(), key=lambda item: (item[1] != usual, item[0]))
+        others = "simplified" if script == "traditional" else "traditional"
+        said = Said("check.script_of_column", {"script": Said(f"check.{script}"), "others": Said(f"check.{others}")})
+        yield row.found("script_mix", "note", column, which=said)
 
 
 def _within(row: Row, columns: list[tuple[str, list[str], list[str]]]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,11 +87,21 @@ def nearest(claim: Piece, candidates: Sequence[Piece], embed: Embed, most: int =
     Likeness is the larger of the share of the claim's words and the cosine: words catch what is short, the embedding
     what is said otherwise. Only `most` are embedded, so the time does not grow with the contexts.
     """
-    # numbers first break ties: the rows of a table differ in nothing else
-    likely = sorted(candidates, key=lambda piece: (-claim.within(piece), -len(claim.numbers & piece.numbers)))[:most]
+    likely = _likely(claim, candidates, most)
     cosines = cosine(embed, claim.text, [piece.text for piece in likely])
     scored = [(max(claim.within(piece), number), piece) for piece, number in zip(likely, cosines, strict=True)]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+def likenesses(claim: Piece, candidates: Sequence[Piece], embed: Embed, most: int = 3) -> Iterator[float]:
+    """Yield the likeness of each that `nearest` looks at; a candidate is embedded only when its likeness is asked for."""
+    for piece in _likely(claim, candidates, most):
+        yield max(claim.within(piece), *cosine(embed, claim.text, [piece.text]))
+
+
+def _likely(claim: Piece, candidates: Sequence[Piece], most: int) -> list[Piece]:
+    # numbers first break ties: the rows of a table differ in nothing else
+    return sorted(candidates, key=lambda piece: (-claim.within(piece), -len(claim.numbers & piece.numbers)))[:most]
 
 
 def cosine(embed: Embed, one: str, others: Sequence[str]) -> list[float]:

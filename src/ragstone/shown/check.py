@@ -158,7 +158,7 @@ def _embedder() -> BundledEmbedder:
     """One for the process: the model takes longer to load than a small set to check."""
     from ragstone.embed.bundled import BundledEmbedder
 
-    return BundledEmbedder(max_vectors=1)
+    return BundledEmbedder()
 
 
 def _names(source: SampleSource, mapping: Mapping[str, str]) -> dict[str, str]:
