@@ -27,28 +27,29 @@ HELP_COLUMNS = "100"
 CLI = {
     "en": """# Command line
 
-Exit codes: **0** fine · **1** finished, but a metric's coverage is below `--min-coverage`, a rule of `gate` fails, a replay differs,
-or `doctor` finds embeddings that cannot be used · **2** usage, settings or data, found before any request · **3** stopped early by
+Exit codes: **0** fine · **1** finished, but a metric's coverage, or the share of rows that `collect` got an answer for, is
+below `--min-coverage`, a rule of `gate` fails, a replay differs, or `doctor` finds embeddings that cannot be used · **2** usage, settings or data, found before any
+request (a path that fits no response of `collect`: after the first few) · **3** stopped early by
 the endpoint, the model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was
 finished is kept, and the same command goes on.
 
 `show`, `diagnose`, `compare`, `plan`, `history` and `check` end with 0 whatever they find, and with 2 where there is nothing to look at;
 `gate` and `check --strict` alone turn a finding into a 1.
 
-`--json` puts one document on stdout and nothing else; an `evaluate` that ends with 2 or 3 prints none. Progress and notices
-go to stderr. `--lang zh` or `--lang en` may stand anywhere.
+`--json` puts one document on stdout and nothing else; an `evaluate` or `collect` that ends with 2 or 3 prints none, but for the rows of
+`collect --try`. Progress and notices go to stderr. `--lang zh` or `--lang en` may stand anywhere.
 """,
     "zh": """# 命令行
 
-退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率低于 `--min-coverage`，`gate` 有规则失败，重放结果有出入，\
+退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率、或 `collect` 取得回答的行的比例低于 `--min-coverage`，`gate` 有规则失败，重放结果有出入，\
 或 `doctor` 发现向量模型不可用 · **2** 用法、设置或数据有误，\
-尚未发出任何请求 · **3** 提前停止，原因是接口、模型、密钥、余额、\
+尚未发出任何请求（`collect` 的取值路径与响应对不上时，则在最初几个请求之后）· **3** 提前停止，原因是接口、模型、密钥、余额、\
 自设的上限（`--max-calls`、`--deadline` 等）、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。
 
 `show`、`diagnose`、`compare`、`plan`、`history`、`check` 无论看出什么都以 0 退出，没有可看的内容时以 2 退出；\
 只有 `gate` 和 `check --strict` 会把结果变成 1。
 
-`--json` 只在标准输出写一个 JSON 文档；`evaluate` 以 2 或 3 退出时不写。进度与提示写到标准错误。\
+`--json` 只在标准输出写一个 JSON 文档；`evaluate`、`collect` 以 2 或 3 退出时不写（`collect --try` 问到的行除外）。进度与提示写到标准错误。\
 `--lang zh`、`--lang en` 可以放在任何位置。
 """,
 }
