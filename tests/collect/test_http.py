@@ -488,11 +488,9 @@ async def test_one_response_without_an_answer_is_one_row() -> None:
 
 @pytest.mark.parametrize(
     ("contexts", "rows", "stops"),
-    [("sources", 1, False), ("sources", 2, False), ("sources", 3, True), ("chunk", 1, True), ("chunk", 2, True)],
+    [("sources", 1, False), ("sources", 2, False), ("sources", 3, False), ("chunk", 1, True), ("chunk", 2, True)],
 )
-async def test_contexts_that_are_nowhere_end_the_asking_if_three_rows_lack_them_or_the_name_is_nearly_right(
-    contexts: str, rows: int, stops: bool
-) -> None:
+async def test_contexts_that_are_nowhere_end_the_asking_if_the_name_is_nearly_right(contexts: str, rows: int, stops: bool) -> None:
     told: list[str] = []
     async with RagServer(tell(GOOD)) as server:
         made = application(server.url, contexts=contexts, own=("contexts",))
@@ -505,12 +503,41 @@ async def test_contexts_that_are_nowhere_end_the_asking_if_three_rows_lack_them_
     assert f"[collect] contexts = {contexts} finds nothing" in said
 
 
-@pytest.mark.parametrize(("held", "stops"), [(2, False), (3, True)])
-async def test_a_changed_mapping_of_contexts_is_tried_by_the_same_rule(held: int, stops: bool) -> None:
+async def test_an_application_that_leaves_its_chunks_out_at_first_is_asked_on() -> None:
+    told: list[str] = []
+    async with RagServer([*[tell({"answer": "Hello."})] * 4, tell(GOOD)]) as server:
+        made = application(server.url, own=("contexts",))
+        made.hear(told.append)
+        kept = await ask(made, 5)
+    assert [k.stop for k in kept] == [None] * 5
+    assert len(told) == 1
+    assert "first responses (3)" in told[0]
+    assert [made.read(k).found.chunks is None for k in kept] == [True] * 4 + [False]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("held", [{"chunks": None}, {"chunks": []}])
+async def test_chunks_that_are_told_to_be_none_are_no_mistake(held: dict[str, Any]) -> None:
+    told: list[str] = []
+    async with RagServer(tell({"answer": "Hello.", **held})) as server:
+        made = application(server.url, own=("contexts",))
+        made.hear(told.append)
+        kept = await ask(made, 4)
+    assert [k.stop for k in kept] == [None] * 4
+    assert told == []
+
+
+async def test_chunks_whose_text_is_fetched_have_none_at_first() -> None:
+    async with RagServer({"/ask": tell(THIN), "GET /detail": details}) as server:
+        kept = await ask(application(server.url, then=DETAIL, context_text="text", own=("context_text",)), 4)
+    assert [k.stop for k in kept] == [None] * 4
+
+
+@pytest.mark.parametrize(("contexts", "stops"), [("sources", False), ("chunk", True)])
+async def test_a_changed_mapping_of_contexts_is_tried_by_the_same_rule(contexts: str, stops: bool) -> None:
     told: list[str] = []
     async with RagServer(tell(GOOD)) as server:
-        kept = await ask(application(server.url), held)
-        changed = application(server.url, contexts="sources", own=("contexts",))
+        kept = await ask(application(server.url), 3)
+        changed = application(server.url, contexts=contexts, own=("contexts",))
     changed.hear(told.append)
     if stops:
         with pytest.raises(ConfigError, match="finds nothing"):

@@ -143,7 +143,7 @@ class HttpApplication:
         if (found := misfit(self._spec, bodies, lang)) is None:
             return
         text = self._address.clean(found.text)
-        if found.certain or len(bodies) >= FIRST:
+        if found.certain:
             raise ConfigError(text)
         self._tell(text)
 
@@ -193,7 +193,7 @@ class HttpApplication:
         found, seen = misfit(self._spec, self._bodies, self._address.lang), len(self._bodies)
         if found is not None and seen < min(FIRST, self._rows or FIRST):
             return None
-        if found is not None and (found.certain or seen >= FIRST):
+        if found is not None and found.certain:
             return ConfigError(self._address.clean(found.text))
         if found is not None:
             self._tell(self._address.clean(found.text))

@@ -42,7 +42,8 @@ def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> Misfit | None:
         return None
     if "contexts" in spec.own and (told := _nowhere("contexts", spec.contexts, bodies, lang)):
         return told
-    if "context_text" in spec.own and spec.context_text is not None:
+    fetched = any(step.per == "chunk" for step in spec.then)
+    if "context_text" in spec.own and spec.context_text is not None and not fetched:
         chunks = [chunk for body in bodies for chunk in _listed(search(spec.contexts, body))]
         return _nowhere("context_text", spec.context_text, chunks, lang, say("mapping.misfit_chunk", lang))
     return None
@@ -64,7 +65,11 @@ def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language, top
     else:
         at, value, field = max(reached, key=_telling)
         place, wrong = _place(at, value, field, lang, top), _like(field, value) is not None or (isinstance(value, list) and bool(value))
-    return Misfit(say("mapping.misfit", lang, setting=setting, path=path, place=place), wrong or setting != "contexts")
+    if setting == "contexts" and any(isinstance(value, dict) and field in value for _, value, field in reached):
+        return None  # the place is there, and the application says itself that it tells nothing
+    if wrong or setting != "contexts":
+        return Misfit(say("mapping.misfit", lang, setting=setting, path=path, place=place), certain=True)
+    return Misfit(say("mapping.misfit_unsure", lang, path=path, place=place, count=len(bodies)), certain=False)
 
 
 def _telling(missed: Missed) -> tuple[int, bool, bool]:
