@@ -3,6 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -356,6 +357,25 @@ async def test_nobody_listening_stops_the_asking() -> None:
     with pytest.raises(EndpointError):
         await made.ask(row(2))
     await made.close()
+
+
+@pytest.mark.parametrize("deep", [150, 700, 980, 3000])
+async def test_a_stream_that_is_nested_however_deep_is_that_rows_trouble(deep: int) -> None:
+    nested = '{"answer":"Ten days.","more":' + "[" * deep + "1" + "]" * deep + "}"
+    async with RagServer([stream(f"data: {nested}\n\n"), tell(GOOD)]) as server:
+        made = application(server.url)
+        kept = await ask(made, 2)
+    troubles = [made.read(k).trouble for k in kept]
+    assert [t.word if t else None for t in troubles] == [None if deep < 200 else "broken_stream", None]
+
+
+async def test_values_that_json_does_not_know_are_sent_as_their_text() -> None:
+    async with RagServer(tell(GOOD)) as server:
+        made = application(server.url, body={"q": "$question", "price": "$row.price", "half": "$row.half"})
+        kept = await made.ask(row(price=Decimal("1.50"), half="a \ud800 b"))
+        await made.close()
+    assert kept.trouble is None
+    assert server.seen[0].body == {"q": "How long is the leave?", "price": "1.50", "half": "a ? b"}
 
 
 # ------------------------------------------------------------------ what would fail every row

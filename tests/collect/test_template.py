@@ -124,6 +124,13 @@ def test_nothing_of_a_question_breaks_a_header(text):
     assert unquote(header.removeprefix("v ")) == text.encode("utf-8", "replace").decode()
 
 
+def test_what_the_environment_holds_is_sent_as_it_was_given():
+    cookie = "session=a%3Db%2F; theme=dark"
+    given = Values(Row(GOLD), app=None, environ={"COOKIE": cookie, "BAD": "a\r\nInjected: 1"})
+    assert filled_headers({"Cookie": "$env.COOKIE"}, given) == {"Cookie": cookie}
+    assert filled_headers({"X": "$env.BAD"}, given) == {"X": "a%0D%0AInjected: 1"}
+
+
 def test_plain_values_of_headers_stay_as_they_are():
     assert filled_headers({"A": "Bearer $env.TOKEN", "B": "$row.dept", "C": "试"}, values()) == {
         "A": "Bearer tk-secret-1",

@@ -14,9 +14,9 @@ from weakref import finalize
 import orjson
 
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
-from ragstone.collect.journal import plain
 from ragstone.collect.result import read_result
 from ragstone.collect.returned import sample_result
+from ragstone.collect.values import plain
 from ragstone.collect.words import WORDS
 from ragstone.errors import ConfigError, DataError, Problem
 from ragstone.reading.row_ids import made_id

@@ -18,6 +18,7 @@ from ragstone.collect.expressions import search
 from ragstone.collect.sending import Examine, Request
 from ragstone.collect.template import Values, filled, filled_headers, filled_path
 from ragstone.collect.told import told_error
+from ragstone.collect.values import plain
 from ragstone.errors import StoppedError
 from ragstone.text import say
 from ragstone.together import together
@@ -205,7 +206,7 @@ class Conversation:
         sends = step.body is not None and step.method.upper() not in ("GET", "HEAD")
         kind = {"Content-Type": "application/json"} if sends else {}
         headers = {**kind, **filled_headers(step.headers, values)}
-        return Request(name, step.method, headers, lambda: orjson.dumps(filled(step.body, values)) if sends else b"", examine, chunk)
+        return Request(name, step.method, headers, lambda: _encoded(filled(step.body, values)) if sends else b"", examine, chunk)
 
     async def _send(self, path: str, request: Request) -> None:
         """Send a request to its end. Raises Failed, StoppedError."""
@@ -245,6 +246,13 @@ class Conversation:
                 clean.pop("events", None)  # each of them holds a piece, none the whole
                 request.received = replace(received, body=clean)
                 request.parsed = mapping.parsed(self._line.spec, request.received, self._line.lang)
+
+
+def _encoded(body: Any) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # a frame's own kinds of numbers and dates, halves of characters
+        return orjson.dumps(plain(body))
 
 
 def _received(request: Request) -> Received:

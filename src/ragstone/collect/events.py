@@ -11,6 +11,8 @@ from typing import Any
 import orjson
 
 DONE = "[DONE]"
+DEEPEST = 200
+"""Lists and objects within one another; JSON that goes deeper is left as its text, for no answer stands there and walking it fails."""
 _FIELD = re.compile(r"\s*(?::|(?:data|event|id|retry)\s*:)")
 _LINE_ENDS = re.compile(r"\r\n?")
 
@@ -73,10 +75,17 @@ def _sent(text: str) -> Iterator[Event]:
 def json_value(text: str) -> Any:
     """Return the JSON value of a text, else the text. Halves of a character, which streams may cut in two, are let through."""
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return text
+        try:
+            value = json.loads(text, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            return text
+    return text if text.count("[") + text.count("{") > DEEPEST and _too_deep(value) else value
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for held in level if isinstance(held, list | dict) for inner in (held.values() if isinstance(held, dict) else held)]
+    return bool(level)

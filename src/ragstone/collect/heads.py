@@ -12,7 +12,8 @@ import orjson
 
 import ragstone
 from ragstone.collect.base import Application, Kept, Row
-from ragstone.collect.journal import Journal, plain
+from ragstone.collect.journal import Journal
+from ragstone.collect.values import plain
 from ragstone.errors import ConfigError
 from ragstone.text import say, screen_language
 

@@ -6,7 +6,6 @@ The first line is the head, which says what was asked and how it was read; a lat
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from array import array
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ import orjson
 
 from ragstone.analysis.ids import Ids
 from ragstone.collect.base import Kept, Received, Row, Trouble
+from ragstone.collect.values import plain
 from ragstone.errors import ConfigError
 from ragstone.folder import hold
 from ragstone.store import Appender, load_row, read_lines, unusable
@@ -188,22 +188,9 @@ class Journal:
         self._offsets[number], self._again[number] = offset, again
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON gives it back; what JSON cannot hold (a Python function may return it) is kept as its text."""
-    try:
-        return orjson.loads(orjson.dumps(value))
-    except (TypeError, ValueError):
-        text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
-        return orjson.loads(_finite(text).encode("utf-8", "replace"))
-
-
 def _name_of(uses: Any) -> str | None:
     """A short name for values: they may be long, and stand in the gold set anyway."""
     return None if uses is None else hashlib.sha256(orjson.dumps(plain(uses), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-
-
-def _finite(text: str) -> str:
-    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
 
 
 _STORED: dict[str, Callable[[Any], bool]] = {

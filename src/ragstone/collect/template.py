@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 CHUNK_ID = "id || chunk_id || segment_id || node_id || metadata.id || metadata.chunk_id || metadata.segment_id"
 """Where a chunk's id stands if the mapping does not say."""
-_HEADER_SAFE = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+_PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
+_HEADER_SAFE = _PRINTABLE.replace("%", "")
 
 
 class Values:
@@ -91,7 +92,7 @@ def _filled(template: Any, values: Values) -> Any:
     if isinstance(template, str):
         whole = SLOT.fullmatch(template)
         name = slot_name(whole) if whole else None
-        return values.lookup(name) if name is not None else _text(template, values, as_text)
+        return values.lookup(name) if name is not None else _text(template, values, _in_text)
     if isinstance(template, Mapping):
         return {key: _filled(value, values) for key, value in template.items()}
     if isinstance(template, list | tuple):
@@ -101,24 +102,39 @@ def _filled(template: Any, values: Values) -> Any:
 
 def filled_path(path: str, values: Values) -> str:
     """Return a path with every value URL-encoded, also in the query; secrets are left out."""
-    return _text(path, values, lambda value: quote(as_text(value).encode("utf-8", "replace"), safe=""), secrets=False)
+    return _text(path, values, _in_path)
 
 
 def filled_headers(headers: Mapping[str, str], values: Values) -> dict[str, str]:
-    """Return headers; of values everything but printable ASCII, and `%`, is percent-encoded, so that no line break gets through."""
-    return {name: _text(value, values, _header_text) for name, value in headers.items()}
+    """Return headers; of values everything but printable ASCII is percent-encoded, so that no line break gets through.
+
+    So is `%` itself, so that they can be read back, but not in what comes from the environment: a cookie is sent as it was given.
+    """
+    return {name: _text(value, values, _in_header) for name, value in headers.items()}
 
 
-def _header_text(value: Any) -> str:
-    return quote(as_text(value).encode("utf-8", "replace"), safe=_HEADER_SAFE)
+def _in_text(_: str, value: Any) -> str:
+    return as_text(value)
 
 
-def _text(template: str, values: Values, spelt: Callable[[Any], str], *, secrets: bool = True) -> str:
+def _in_path(name: str, value: Any) -> str:
+    return "" if _is_secret(name) else quote(as_text(value).encode("utf-8", "replace"), safe="")
+
+
+def _in_header(name: str, value: Any) -> str:
+    return quote(as_text(value).encode("utf-8", "replace"), safe=_PRINTABLE if _is_secret(name) else _HEADER_SAFE)
+
+
+def _is_secret(name: str) -> bool:
+    return name.startswith("env.")
+
+
+def _text(template: str, values: Values, spelt: Callable[[str, Any], str]) -> str:
     def value_of(match: re.Match[str]) -> str:
         name = slot_name(match)
         if name is None:
             return "$"
-        return spelt(values.lookup(name)) if secrets or not name.startswith("env.") else ""
+        return spelt(name, values.lookup(name))
 
     return SLOT.sub(value_of, template)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
+
+import orjson
 
 _PART_TEXTS = ("text", "content", "value", "output_text")
 _THINKING = ("think", "thinking", "seed:think")
@@ -85,3 +88,16 @@ def label_of(value: Any) -> str | None:
     """Return an id or a source as a text; None for blanks and for what is neither text nor number."""
     text = text_of(value) if isinstance(value, str | int | float) else None
     return text if text and text.strip() else None
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON gives it back; what JSON cannot hold (a Python function may return it) is kept as its text."""
+    try:
+        return orjson.loads(orjson.dumps(value))
+    except (TypeError, ValueError):
+        text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+        return orjson.loads(_finite(text).encode("utf-8", "replace"))
+
+
+def _finite(text: str) -> str:
+    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
