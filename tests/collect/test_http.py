@@ -734,7 +734,7 @@ async def test_a_step_is_sent_again_until_it_is_finished() -> None:
     async with RagServer(script) as server:
         made = HttpApplication(spec(server.url, then=then, **POLLED), KEY, environ={}, lang="en", sleep=sleep)
         (kept,) = await ask(made)
-    assert waits == [1.0, 1.0]
+    assert waits == [0.25, 0.5]
     assert len(server.asked("/retrieve")) == 3
     assert len(kept.received) == 3
     found = made.read(kept).found
@@ -752,7 +752,7 @@ async def test_a_step_that_never_finishes_is_a_timeout() -> None:
         (kept,) = await ask(made)
     assert kept.trouble is not None
     assert kept.trouble.word == "timeout"
-    assert len(server.asked("/retrieve")) == 3
+    assert len(server.asked("/retrieve")) == 5
 
 
 # ------------------------------------------------------------------ settings

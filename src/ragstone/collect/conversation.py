@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 SHARED = 8192
 """Responses for single chunks that are held for other rows."""
-POLL = 1.0
-"""Seconds between two looks at a step that is not finished yet."""
+FIRST_POLL, POLL = 0.25, 1.0
+"""Seconds between two looks at a step that is not finished yet: at first, and at most."""
 _WORDS = {"bad_reply": "too_large"}
 """The wire's own words for what is called otherwise here: the only reply it refuses by itself is one that is too large."""
 
@@ -164,13 +164,14 @@ class Conversation:
         """Send a step until it is finished; only its last response is kept."""
         clock, timeout = asyncio.get_running_loop().time, self._line.spec.timeout
         end = clock() + timeout
-        for _ in range(max(1, int(timeout / POLL))):
+        for turn in range(int(timeout / POLL) + 2):
+            pause = min(POLL, FIRST_POLL * (turn + 1))
             request = self._request("then", step, values, self._whole(step))
             await self._send(filled_path(step.path, values), request)
             done = step.until is None or bool(search(step.until, request.parsed))
-            if done or clock() + POLL > end:
+            if done or clock() + pause > end:
                 break
-            await self._line.sleep(POLL)
+            await self._line.sleep(pause)
         self._received.append(_received(request))
         if not done:
             raise Failed(Trouble("timeout", say("asking.poll_timeout", self._line.lang, seconds=f"{timeout:g}")))
