@@ -295,11 +295,12 @@ def ragflow(asked: Asked, variant: str) -> Reply:
         return tell({"code": 404, "message": "Not Found: /api/v1/chat/completions"}, 404)
     if not old and (asked.path != "/api/v1/chat/completions" or body.get("chat_id") != "chat1"):
         return ragflow_error(102, "You don't own the chat other")
-    if not body.get("question"):
-        return ragflow_error(102, "Please input your question.")
+    question = user_text(body)
+    if question is None:
+        return ragflow_error(101, "required argument are missing: messages; ")
     if variant == "model-error":
         return tell({"code": 500, "message": "no model", "data": {"answer": "**ERROR**: no model", "reference": []}})
-    found = fact(body["question"])
+    found = fact(question)
     reference = {"chunks": ragflow_chunks(found), "doc_aggs": [], "total": len(found.chunks)} if found.chunks else {}
     answer = f"{found.answer} [ID:0]" if found.chunks else found.answer
     if body.get("stream", True):
