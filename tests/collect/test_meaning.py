@@ -56,6 +56,7 @@ TOLD: list[tuple[str, int, Any, Spec, str]] = [
     ("coze key", 200, {"code": 4100, "msg": "authentication is invalid", "detail": {"logid": "2"}}, Spec(answer="text"), "key"),
     ("openai key", 400, {"error": {"code": "invalid_api_key", "message": "Incorrect key", "type": "x"}}, CHAT, "key"),
     ("openai quota", 429, {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}, CHAT, "quota"),
+    ("fastgpt filter, 500", 500, {"code": 500, "statusText": "error", "message": "content_filter: 内容不合规"}, CHAT, "blocked"),
     ("fastgpt old key", 500, {"code": 500, "statusText": "", "message": "Key is error. Use the app key."}, CHAT, "key"),
     ("zh key", 200, {"code": 1, "msg": "密钥无效"}, Spec(answer="text"), "key"),
     ("zh app", 200, {"code": 1, "msg": "应用不存在"}, Spec(answer="text"), "app"),
@@ -220,3 +221,8 @@ def test_a_trouble_says_what_the_server_said_and_where(lang: str, told: str) -> 
 )
 def test_codes_of_a_body(body: Any, expected: str) -> None:
     assert codes(body) == expected
+
+
+def test_what_a_model_that_failed_says_stands_in_the_content_of_maxkb() -> None:
+    body = {"code": 500, "message": "成功", "data": {"content": "Exception:Connection error.", "is_end": True}}
+    assert "Exception:Connection error." in str(meant(500, body, RAGFLOW).trouble)

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.collect import mapping
 from ragstone.collect.address import Address
 from ragstone.collect.base import Received, Trouble
 from ragstone.collect.meaning import Meaning
 from ragstone.collect.refusals import Refusals
-from ragstone.collect.sending import Sorting
+from ragstone.collect.sending import Request, Sorting
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import EndpointError
+from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import COLLECT, Key
 from ragstone.transport.stops import Stops
 
@@ -84,3 +86,17 @@ def sized(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(sized, value))
     return not isinstance(value, int) or -(2**63) <= value < 2**64
+
+
+def test_the_code_an_event_of_a_stream_tells_counts_like_that_of_a_whole_response() -> None:
+    spec = Spec(answer="answer", error="code && message || null")
+    event = {"event": "error", "code": "provider_quota_exceeded", "message": "no more", "status": 400}
+
+    def examine(request: Request, received: Received) -> Trouble | None:
+        request.parsed = mapping.parsed(spec, received)
+        return mapping.look(spec, request.parsed).trouble
+
+    request = Request("ask", "POST", {}, lambda: b"", examine)
+    raw = b"data: " + orjson.dumps(event) + b"\n\n"
+    step, _ = sorting(address()).sort(Answer(200, {"Content-Type": "text/event-stream"}, raw), None, request, "https://rag.example/x")
+    assert (step.then, step.word) == ("fail", "quota")

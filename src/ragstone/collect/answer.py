@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _ERROR_TEXTS = re.compile(r"\s*(?:\*\*ERROR\*\*|\*\*错误\*\*)\s*[:：]?", re.IGNORECASE)
 """How applications begin an error text that they send in place of an answer."""
+_FORM = re.compile(r"<form_rander>.*</form_rander>", re.DOTALL)
+"""How MaxKB writes a form into an answer; the name is its own."""
+_FILTERED = ("content_filter", "sensitive")
+_FIXED_PATH = re.compile(r"[A-Za-z_]\w*(?:\[0\])?(?:\.[A-Za-z_]\w*(?:\[0\])?)*")
+"""A place that a platform fixed, as opposed to one that an author chose."""
 _FINE = (0, 200, "0", "200", "success", "ok")
 """Codes of applications for a good response."""
 _PAGE = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
@@ -32,8 +37,12 @@ def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tu
     answer, found = _answer(spec, body, later)
     if isinstance(body, str) and (answer is None or _PAGE.match(body)):
         return None, unreadable(body, lang)
+    if _paused(body):
+        return answer, Trouble("interactive", say("mapping.interactive", lang))
     if told := _told(spec, body, later, lang):
         return answer, Trouble("platform_error", told)
+    if search("choices[0].finish_reason", body) in _FILTERED:
+        return answer, Trouble("blocked", say("mapping.filtered", lang))
     if spec.answer is None and not _answered_later(spec):
         return None, None
     if answer is None:
@@ -98,6 +107,8 @@ def _candidates(spec: Spec, body: Any, later: Sequence[Any]) -> Iterator[Any]:
 def _nothing(spec: Spec, body: Any, found: Any, lang: Language) -> Trouble:
     if _asks_back(body):
         return Trouble("interactive", say("mapping.interactive", lang))
+    if isinstance(body, Assembled) and spec.platform != "custom" and "answer" not in spec.own and _FIXED_PATH.fullmatch(spec.answer or ""):
+        return Trouble("empty_answer", say("mapping.empty_answer", lang))  # a whole stream without a piece of text
     path = spec.answer or next((step.answer for step in reversed(spec.then) if step.answer), "")
     if found is not None and found != []:
         return Trouble("no_answer", say("mapping.answer_no_text", lang, path=path, kind=kind_of(found, lang)))
@@ -115,7 +126,7 @@ def _only_tells(body: Any) -> bool:
 
 def _bad_text(spec: Spec, body: Any, answer: str, lang: Language) -> Trouble | None:
     bare = without_thinking(answer)
-    if _asks_back(body):
+    if _asks_back(body) or _FORM.search(bare):
         return Trouble("interactive", say("mapping.interactive", lang))
     if not bare.strip():
         return Trouble("empty_answer", say("mapping.empty_answer", lang))
@@ -132,6 +143,14 @@ def _asks_back(body: Any) -> bool:
         return True
     parts = search("choices[0].message.content", body)
     return isinstance(parts, list) and any(isinstance(part, dict) and part.get("type") == "interactive" for part in parts)
+
+
+def _paused(body: Any) -> bool:
+    """Dify's flows pause at a node where a person has to decide."""
+    data = body.get("data") if isinstance(body, dict) else None
+    return (
+        isinstance(data, dict) and data.get("status") == "paused" and ("workflow_run_id" in body or body.get("event") == "workflow_paused")
+    )
 
 
 def kind_of(value: Any, lang: Language) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.collect.base import Trouble
 from ragstone.collect.signs import APP, BUSY, KEY, LOGIN, PASSING, QUOTA, RATE
+from ragstone.collect.told import shown
 from ragstone.text import say
 from ragstone.transport.answer import Answer
 from ragstone.transport.error_body import ApiError, is_page, read_error
@@ -25,6 +26,8 @@ _GATEWAY = (502, 503, 504)
 """Statuses of what stands before an application; its words tell nothing about key or app."""
 _CODE_WORDS = {"401": "key", "403": "key", "514": "key", "109": "key", "402": "quota", "404": "app", "405": "app"}
 """Numbers that stand in a body's `code`: those of HTTP, 514 of FastGPT, 109 of RAGFlow."""
+_FINE_WORDS = ("成功", "success", "Success")
+"""What MaxKB says beside the error text of a model that failed."""
 _REFINED = frozenset({"platform_error", "no_answer", "not_json", "broken_stream"})
 """Troubles found in a whole answer that may be a refusal told in its body."""
 
@@ -65,6 +68,8 @@ class Meaning:
             return Meant(self._trouble(word or "app", said, status, code), "fail" if answered else "stop", status=status)
         if word and not (status == 429 and word in ("key", "app")):
             return Meant(self._trouble(word, said, status, code), status=status)
+        if status == 500 and error.blocked and isinstance(data, dict):  # FastGPT sends every error with 500
+            return Meant(self._trouble("blocked", said, status, code), status=status)
         if status in (408, 409, 425, 429) or status >= 500:
             return self._waiting(error, answer, said, code)
         return Meant(self._trouble("blocked" if error.blocked else "refused", said, status, code), status=status)
@@ -155,7 +160,9 @@ def spoken(data: Any, error: ApiError) -> str:
     """Return what an error body says in words; its status text where the message is blank."""
     if isinstance(data, dict) and not any(data.get(name) for name in ("message", "msg", "detail", "error", "errors")):
         return str(data.get("statusText") or "") or error.message
-    return error.message
+    inner = data.get("data") if isinstance(data, dict) and data.get("message") in _FINE_WORDS else None
+    told = inner.get("content") if isinstance(inner, dict) else None
+    return shown(told) if isinstance(told, str) and told else error.message
 
 
 def envelope(data: Mapping[str, Any]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,12 @@ from ragstone.collect.values import text_of
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec
 
+_DELTA = "choices[0].delta.content"
 _SURELY_MORE = 8
 """Characters from which a piece that begins with the piece before it is the whole so far, not chance."""
 
 
-def text_in(events: Iterable[Event], spec: Spec) -> str | None:
+def text_in(events: Sequence[Event], spec: Spec) -> str | None:
     """Return the answer, or None if the mapping's `answer` finds no text in any event.
 
     What the model thinks aloud between `start_to_think` and `end_to_think` is no answer. Pieces that each repeat all before them
@@ -35,7 +37,22 @@ def text_in(events: Iterable[Event], spec: Spec) -> str | None:
             pieces = _with(pieces, event, spec)
         if _marked(event.data, "end_to_think"):
             thinking = False
-    return None if pieces is None else pieces[-1] if _cumulative(pieces) else "".join(pieces)
+    if pieces is None:
+        return None
+    return next(filled, "") if (filled := _so_far(events, pieces)) else "".join(pieces)
+
+
+def error_in(events: Iterable[Event], spec: Spec) -> tuple[str, bool] | None:
+    """Return the error text that a platform sends as a piece of the answer, and whether the answer had begun before it.
+
+    A user's own `fail_if` is meant for whole answers, of which any piece may happen to be a part.
+    """
+    if "fail_if" in spec.own or spec.answer is None:
+        return None
+    pieces = [piece for event in events for path in (spec.answer, _DELTA) if isinstance(piece := search(path, event.data), str)]
+    filled = [piece for piece in pieces if piece.strip()]
+    found = (at for at, piece in enumerate(filled) if any(re.match(pattern, piece) for pattern in spec.fail_if))
+    return None if (at := next(found, None)) is None else (filled[at], at > 0)
 
 
 def _with(pieces: list[str] | None, event: Event, spec: Spec) -> list[str] | None:
@@ -67,6 +84,16 @@ def _marked(data: Any, flag: str) -> bool:
         return False
     inner = data.get("data")
     return data.get(flag) is True or (isinstance(inner, dict) and inner.get(flag) is True)
+
+
+def _so_far(events: Iterable[Event], pieces: list[str]) -> Iterator[str] | None:
+    """The pieces from the last one back, if each is the whole text so far."""
+    told = [inner for event in events if isinstance(event.data, dict) and isinstance(inner := event.data.get("data"), dict)]
+    # RAGFlow says with every piece whether it is the final one, since its pieces are no longer the text so far
+    ragflow = [inner for inner in told if "answer" in inner and "reference" in inner]
+    if (ragflow and not any("final" in inner for inner in ragflow)) or _cumulative(pieces):
+        return (piece for piece in reversed(pieces) if piece)
+    return None
 
 
 def _cumulative(pieces: list[str]) -> bool:

@@ -70,7 +70,8 @@ class Sorting:
         exchange.trouble = None
         if found is None:
             return DONE, True
-        meant = self._meaning.whole(answer, data, found)
+        told = exchange.parsed if data is None and found.word == "platform_error" else data  # a stream tells its codes in an event
+        meant = self._meaning.whole(answer, told, found)
         if meant.then == "fail" and meant.trouble.word == found.word:
             return DONE, found.word not in ("no_answer", "not_json", "login_page")
         # what a whole answer tells of a crowd comes from the application itself: it is there, and this row must not end the asking

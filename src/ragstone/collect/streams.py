@@ -10,8 +10,8 @@ from ragstone.collect.base import Trouble
 from ragstone.collect.deltas import message_of
 from ragstone.collect.ends import is_cut
 from ragstone.collect.events import DONE, Event, events_of, is_events, is_lines
-from ragstone.collect.pieces import text_in
-from ragstone.collect.told import message_in, told_error
+from ragstone.collect.pieces import error_in, text_in
+from ragstone.collect.told import message_in, shown, told_error
 from ragstone.text import say
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def _put(whole: dict[str, Any], path: list[str], text: str) -> None:
 def _trouble(events: tuple[Event, ...], outer: list[Event], spec: Spec, lang: Language) -> Trouble | None:
     if message := next(_errors(outer, spec, lang), None):
         return Trouble("platform_error", message)
+    if (found := error_in(outer, spec)) and (found[1] or is_cut(events)):
+        return Trouble("error_answer", shown(found[0]))
     if not events or is_cut(events):
         return Trouble("broken_stream", say("mapping.broken_stream" if events else "mapping.no_events", lang))
     return None

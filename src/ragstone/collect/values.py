@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import orjson
 
 _PART_TEXTS = ("text", "content", "value", "output_text")
 _THINKING = ("think", "thinking", "seed:think")
+_DETAILS = "<details"
+_THOUGHT = re.compile(
+    r"""<details\b[^>]*\btype="reasoning"[^>]*>.*?(?:</details>|\Z)|<details\b[^>]*>\s*<summary>\s*Thinking\.\.\.\s*</summary>.*?(?:</details>|\Z)""",
+    re.DOTALL,
+)
+"""Thinking as Dify and Open WebUI show it."""
 _DEEPEST = 20
 
 
@@ -48,6 +55,8 @@ def _part_text(part: Any, depth: int) -> str | None:
 
 def without_thinking(text: str) -> str:
     """Return an answer without what the model thought aloud in `<think>…</think>`, also where the opening or the closing tag is missing."""
+    if _DETAILS in text:
+        text = _THOUGHT.sub("", text).lstrip()
     if "think" not in text:
         return text
     for tag in _THINKING:

@@ -8,6 +8,7 @@ from typing import Any
 from ragstone.collect.expressions import search
 from ragstone.collect.values import text_of
 
+_FORMS = ("userSelect", "formInput")
 _DEEPEST = 64
 
 
@@ -21,7 +22,13 @@ def read(body: Any) -> Any:
     nodes = _nodes(body)
     if nodes is None and "data" in body and "choices" not in body:
         return _searched(body)
-    return {**body, "chunks": _chunks(nodes) if isinstance(nodes, list) else None, "interactive": _interactive(body, nodes)}
+    shaped = {**body, "chunks": _chunks(nodes) if isinstance(nodes, list) else None, "interactive": _interactive(body, nodes)}
+    if not body.get("error") and not _answer(body) and (failed := _failure(nodes)):
+        shaped["error"] = failed
+    message = search("choices[0].message", body)
+    if isinstance(nodes, list) and isinstance(message, dict) and message.get("content") is None:
+        shaped["choices"] = [{**body["choices"][0], "message": {**message, "content": ""}}]
+    return shaped
 
 
 def _nodes(body: dict[str, Any]) -> Any:
@@ -44,7 +51,9 @@ def _searched(body: dict[str, Any]) -> dict[str, Any]:
 def _chunks(nodes: list[Any]) -> list[dict[str, Any]] | None:
     """Chunks of all search nodes in their order; null if there are search nodes, but none tells its chunks."""
     searches = [node for node in walked(nodes) if _searches(node)]
-    told = [node["quoteList"] for node in searches if isinstance(node.get("quoteList"), list)]
+    found = [node for node in searches if node.get("moduleType") == "datasetSearchNode" and isinstance(node.get("quoteList"), list)]
+    # the AI node of some versions tells once more what the search nodes have found
+    told = [node["quoteList"] for node in found or searches if isinstance(node.get("quoteList"), list)]
     if searches and not told:
         return None
     return [_chunk(item) for quotes in told for item in quotes if isinstance(item, dict)]
@@ -81,6 +90,17 @@ def _text(item: dict[str, Any]) -> str | None:
 
 def _interactive(body: dict[str, Any], nodes: Any) -> Any:
     """The form a flow shows instead of answering; nodes that had one are asked only where there is no answer."""
-    if body.get("interactive") or (text_of(search("choices[0].message.content", body)) or "").strip():
+    if body.get("interactive") or _answer(body):
         return body.get("interactive")
-    return next((node["interactive"] for node in walked(nodes) if node.get("interactive")), None)
+    asking = (node.get("interactive") or (node if node.get("moduleType") in _FORMS else None) for node in walked(nodes))
+    return next((form for form in asking if form), None)
+
+
+def _answer(body: dict[str, Any]) -> str:
+    return (text_of(search("choices[0].message.content", body)) or "").strip()
+
+
+def _failure(nodes: Any) -> Any:
+    """What the last node says went wrong."""
+    last = nodes[-1] if isinstance(nodes, list) and nodes and isinstance(nodes[-1], dict) else {}
+    return last.get("error") or last.get("errorText")
