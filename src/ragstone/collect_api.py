@@ -93,7 +93,7 @@ def _application(given: Any, gold: Iterable[Sample], config: Config, environ: Ma
     from ragstone.collect.targets import application_of
 
     pace = pace_of(config.collect, config.judge, config.concurrency)
-    return application_of(from_name(given, lang) if isinstance(given, str) else given, **pace, lang=lang)
+    return application_of(from_name(given, lang) if isinstance(given, str) else given, **pace, lang=lang, environ=environ)
 
 
 def _is_application(given: object) -> TypeGuard[Application]:

@@ -296,3 +296,48 @@ async def test_a_column_that_is_missing_is_told_before_the_call():
     with contextlib.suppress(ConfigError):
         await application(lambda question, tone="calm": called.append(tone)).ask(row())
     assert called == ["calm"]
+
+
+SECRET = "sk-7Qx2LmZr9TbWk4Vd"
+
+
+async def asked_with(function):
+    environ = {"RAGSTONE_COLLECT_API_KEY": SECRET, "MONKEY": "business", "HOME_KEY": "/home/me/.ssh/id2", "TOKEN": "placeholder"}
+    made = application_of(function, concurrency=1, timeout=30.0, retries=0, lang="en", environ=environ)
+    return await made.ask(row())
+
+
+@pytest.mark.parametrize("before", ["", "x" * 490, "x" * 495])
+async def test_a_secret_that_an_exception_tells_is_masked(before):
+    def ask(question):
+        raise RuntimeError(f"{before} refused {SECRET}")
+
+    kept = await asked_with(ask)
+    assert "7Qx2" not in str(kept.trouble)
+    assert "refused"[:3] in str(kept.trouble)
+
+
+async def test_a_secret_that_a_function_returns_is_masked_and_nothing_else():
+    kept = await asked_with(lambda question: {"answer": f"the key {SECRET}", "contexts": ["business", "placeholder", {"text": SECRET}]})
+    assert SECRET not in str(kept.received)
+    assert kept.received[0].body["answer"] == "the key sk-…Vd"
+    assert kept.received[0].body["contexts"][:2] == ["business", "placeholder"]
+
+
+async def test_an_exception_without_a_text_is_told_by_its_name():
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def ask(question):
+        raise Mute
+
+    assert str((await asked_with(ask)).trouble) == "call_failed: Mute"
+
+
+@pytest.mark.parametrize(
+    "returned", ["x" * 1_000_001, {"answer": "假" * 333_334}, {"answer": "a", "contexts": ["x" * 600_000, "y" * 600_000]}]
+)
+async def test_what_no_file_of_samples_can_hold_is_told(returned):
+    made = application(lambda question: returned)
+    assert made.read(await made.ask(row())).trouble.word == "too_large"

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.collect.base import Chunk, Kept, Reading, Received, Trouble
-from ragstone.collect.mapping import MOST, Look, look, parsed, read
+from ragstone.collect.mapping import Look, look, parsed, read
 from ragstone.collect.readers import NAMES
+from ragstone.collect.sizes import MOST
 from ragstone.collect.spec import Spec, Step
 from ragstone.collect.words import WORDS
 

@@ -72,7 +72,7 @@ class Origin:
             from ragstone.collect.targets import application_of
 
             pace = pace_of(config.collect, config.judge, config.concurrency)
-            return application_of(from_name(self.call, lang), **pace, lang=lang)
+            return application_of(from_name(self.call, lang), **pace, lang=lang, environ=environ)
         if self.answers is not None:
             from ragstone.collect.answers_file import AnswersApplication, joined
 

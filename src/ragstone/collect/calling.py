@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
+from ragstone.collect.own_secrets import masked
 from ragstone.collect.result import read_result, unread_keys
 from ragstone.collect.returned import Unheld, as_json
 from ragstone.collect.threads import Threads, in_thread
 from ragstone.errors import ConfigError
 from ragstone.text import say
+from ragstone.transport.key import Key
 from ragstone.transport.retry import Backoff
 from ragstone.types import Language, Sample
 
@@ -61,7 +63,10 @@ class CallApplication:
         retries: int,
         lang: Language,
         backoff: Backoff | None = None,
+        keys: tuple[Key, ...] = (),
     ) -> None:
+        """`keys`: secrets that are kept out of what the function tells."""
+        self._keys = keys
         self._way, self._asked, self._lang = way, dict(asked), lang
         self._timeout, self._retries, self._backoff = timeout, retries, backoff or Backoff()
         self._slots = asyncio.Semaphore(1 if way.alone else max(1, concurrency))
@@ -137,7 +142,7 @@ class CallApplication:
                 if attempt <= self._retries and _passes(failed.error):
                     await asyncio.sleep(self._backoff.delay(attempt))
                     continue
-                return Kept(row.id, latency_s=_since(started), attempts=attempt, trouble=Trouble("call_failed", told(failed.error)))
+                return Kept(row.id, latency_s=_since(started), attempts=attempt, trouble=Trouble("call_failed", self._told(failed.error)))
             return self._judged(self._kept(Kept(row.id, latency_s=_since(started), attempts=attempt), returned))
 
     async def _once(self, gold: Sample) -> Any:
@@ -173,7 +178,7 @@ class CallApplication:
     # -------------------------------------------------------------- what came back
     def _kept(self, kept: Kept, returned: Any) -> Kept:
         try:
-            body = as_json(returned, self._left_out)
+            body = masked(as_json(returned, self._left_out), self._keys)
         except Unheld as error:
             if error.place:
                 text = say("calling.unheld", self._lang, place=error.place, kind=error.kind)
@@ -181,9 +186,12 @@ class CallApplication:
                 text = say("calling.wrong_type", self._lang, kind=error.kind)
             return replace(kept, trouble=Trouble("call_failed", text))
         except Exception as error:  # a property of what was returned
-            return replace(kept, trouble=Trouble("call_failed", told(error)))
+            return replace(kept, trouble=Trouble("call_failed", self._told(error)))
         self._left_out.update(unread_keys(body))
         return replace(kept, received=(Received("ask", body),))
+
+    def _told(self, error: BaseException) -> str:
+        return told(error, self._keys)
 
     def _judged(self, kept: Kept) -> Kept:
         """Set `stop` if none of the first rows brought a result that can be read."""
@@ -209,9 +217,14 @@ class _Failed(Exception):
         self.error = error
 
 
-def told(error: BaseException) -> str:
-    """Return an exception in one line, without a traceback."""
-    text = " ".join(str(error).split())
+def told(error: BaseException, keys: tuple[Key, ...] = ()) -> str:
+    """Return an exception in one line, without a traceback and without the secrets in `keys`."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # a `__str__` of somebody else's that fails as well
+        text = ""
+    for key in keys:
+        text = key.scrub_echoes(text)
     text = text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
     name = type(error).__name__
     return f"{name}: {text}" if text else name

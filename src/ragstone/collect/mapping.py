@@ -13,6 +13,7 @@ from ragstone.collect.answer import answer_of
 from ragstone.collect.base import Found, Kept, Reading, Received, Trouble
 from ragstone.collect.chunks import chunk_text, chunks_in
 from ragstone.collect.expressions import search
+from ragstone.collect.sizes import too_large
 from ragstone.collect.streams import Assembled, assemble, assembled, events_in, is_stream
 from ragstone.collect.told import message_in
 from ragstone.text import say
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from ragstone.collect.base import Chunk
     from ragstone.collect.spec import Spec
     from ragstone.types import Language
-
-MOST = 1_000_000
-"""Bytes an answer, or the chunks of a row together, may have: a larger cell of the samples file could not be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def look(spec: Spec, body: Any, later: Sequence[Any] = (), lang: Language = "en"
     if trouble:
         return Look(None if answer is None else Found(answer, None, strip=spec.strip), trouble, ())
     chunks, lacking, trouble = chunks_in(spec, body, later, lang)
-    trouble = trouble or _too_large(answer, chunks or (), lang)
+    trouble = trouble or too_large(answer, chunks or (), lang)
     if answer is None and chunks is None:
         trouble = trouble or _no_chunks(spec, later, lang)
     if trouble:
@@ -89,7 +87,7 @@ def _filled(spec: Spec, kept: Kept, found: Found, chunks: tuple[Chunk, ...], lan
     chunks = tuple(replace(c, text=texts.get(at)) if c.text is None else c for at, c in enumerate(chunks))
     without = sum(chunk.text is None for chunk in chunks)
     if not without:
-        trouble = _too_large(None, chunks, lang)
+        trouble = too_large(None, chunks, lang)
         return Reading(replace(found, chunks=None if trouble else chunks), trouble)
     if not any(step.per == "chunk" for step in spec.then):
         return Reading(replace(found, chunks=None))
@@ -131,10 +129,3 @@ def _usage(spec: Spec, body: Any, later: Sequence[Any]) -> dict[str, Any] | None
         return None if found is None else orjson.loads(orjson.dumps(found))
     except (TypeError, ValueError):  # a usage that no file can hold
         return None
-
-
-def _too_large(answer: str | None, chunks: Sequence[Chunk], lang: Language) -> Trouble | None:
-    if answer is not None and len(answer.encode()) > MOST:
-        return Trouble("too_large", say("mapping.answer_too_large", lang, size=len(answer.encode())))
-    size = sum(len(chunk.text.encode()) for chunk in chunks if chunk.text is not None)
-    return Trouble("too_large", say("mapping.chunks_too_large", lang, size=size)) if size > MOST else None

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ragstone.collect.base import Chunk, Found, Reading, Trouble
+from ragstone.collect.sizes import too_large
 from ragstone.reading.columns import ALIASES
 from ragstone.reading.table import kind_of
 from ragstone.text import say
@@ -40,7 +41,7 @@ def read_result(body: Any, lang: Language) -> Reading:
         except Unfit as error:
             return Reading(trouble=Trouble("call_failed", str(error)))
     answer = body or ""
-    return Reading(Found(answer, None), _blank(answer, lang))
+    return Reading(Found(answer, None), _blank(answer, lang) or too_large(answer, (), lang))
 
 
 def unread_keys(body: Any) -> list[str]:
@@ -59,7 +60,7 @@ def _read_object(values: Mapping[str, Any], body: Mapping[str, Any], lang: Langu
         return Reading(found, Trouble("no_answer", say("calling.no_answer", lang)))
     if answer is None and not names & {*CONTEXTS}:
         raise Unfit(_no_key(body, lang))
-    return Reading(found, None if answer is None else _blank(answer, lang))
+    return Reading(found, (None if answer is None else _blank(answer, lang)) or too_large(answer, chunks or (), lang))
 
 
 def _no_key(body: Mapping[str, Any], lang: Language) -> str:

@@ -7,11 +7,13 @@ import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 from ragstone.collect.calling import CallApplication, Way
 from ragstone.collect.named import Named
+from ragstone.collect.own_secrets import own_keys
 from ragstone.collect.result import COUNTED
 from ragstone.collect.returned import kind_of
 from ragstone.collect.signature import columns_of, unjudged, wanted
@@ -25,7 +27,9 @@ _COMMON = ("question", "input", "query")
 _TURNS = ("chat_history", "history")
 
 
-def application_of(target: object, *, concurrency: int, timeout: float, retries: int, lang: Language) -> CallApplication:
+def application_of(
+    target: object, *, concurrency: int, timeout: float, retries: int, lang: Language, environ: Mapping[str, str] = MappingProxyType({})
+) -> CallApplication:
     """Return the application that asks `target`.
 
     In this order it is: something with `invoke` or `ainvoke` (LangChain: `ainvoke` if there is one); a callable; something with `query`,
@@ -40,6 +44,7 @@ def application_of(target: object, *, concurrency: int, timeout: float, retries:
         timeout: seconds one try of a row may take.
         retries: further tries after passing trouble.
         lang: language of messages.
+        environ: where the secrets stand that `target` must not tell: not in its exceptions, not in what it returns.
 
     Raises:
         ConfigError: nothing of `target` can be asked, or it takes no question.
@@ -47,7 +52,7 @@ def application_of(target: object, *, concurrency: int, timeout: float, retries:
     named = target if isinstance(target, Named) else Named(target, _name_of(target), _code_of(target))
     kind, way = _way(named.target, named.name, lang)
     asked = {"platform": "call", "call": named.name, "as": kind, "code": named.code}
-    return CallApplication(way, asked, concurrency=concurrency, timeout=timeout, retries=retries, lang=lang)
+    return CallApplication(way, asked, concurrency=concurrency, timeout=timeout, retries=retries, lang=lang, keys=own_keys(environ))
 
 
 def _way(target: Any, name: str, lang: Language) -> tuple[str, Way]:
