@@ -206,6 +206,17 @@ async def test_a_secret_that_a_stream_tells_in_pieces_is_not_kept() -> None:
     assert KEY[9:] not in stored(kept)
 
 
+async def test_a_stream_that_breaks_after_telling_a_secret_in_pieces_is_still_broken() -> None:
+    pieces = [orjson.dumps({"event": "message", "answer": part}).decode() for part in ("The key is ", KEY[:9], KEY[9:], " and")]
+    text = "".join(f"data: {piece}\n\n" for piece in pieces)
+    async with RagServer([stream(text), stream(text.replace(KEY[9:], "…"))]) as server:
+        made = application(server.url, contexts=None, stream="event-sse", platform="dify-chat")
+        told, plain = await ask(made, 2)
+    assert made.read(plain).trouble is not None
+    assert made.read(told).trouble == made.read(plain).trouble
+    assert KEY[9:] not in stored(told)
+
+
 async def test_what_is_asked_and_how_it_is_read_tells_no_secret() -> None:
     then = (Step(path="/detail?id=$id", per="chunk", text="data", headers={"X-Api-Key": "abcdef123456"}),)
     made = application("https://h/v1?sig=zzz-secret-99", headers={"Cookie": "s=abc-secret-11", "X-Gate": "$env.GATE"}, then=then)

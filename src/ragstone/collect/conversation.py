@@ -16,6 +16,7 @@ from ragstone.collect.answer import unreadable
 from ragstone.collect.base import Kept, Received, Row, Trouble
 from ragstone.collect.expressions import search
 from ragstone.collect.sending import Examine, Request
+from ragstone.collect.streams import Assembled
 from ragstone.collect.template import Values, filled, filled_headers, filled_path
 from ragstone.collect.told import told_error
 from ragstone.collect.values import plain
@@ -94,6 +95,8 @@ class Conversation:
         self._attempts = self._requests = 0
         self.question: Any = None
         """The parsed response to the question, None until there is a whole one."""
+        self._broken: Trouble | None = None
+        """What was wrong with a stream of which only the cleaned answer is kept."""
         self.look: mapping.Look | None = None
         """What the responses hold so far."""
         self.stopped: Request | None = None
@@ -105,6 +108,8 @@ class Conversation:
         try:
             before = None if spec.before is None else await self._before(spec.before)
             await self._ask(spec, before)
+            if self._broken is not None:
+                return self._broken
             if spec.then and self.look is not None and self.look.trouble is None:
                 await self._then(before)
         except Failed as failed:
@@ -244,6 +249,7 @@ class Conversation:
         if isinstance(received.body, str) and isinstance(request.parsed, dict):
             clean = self._line.address.cleaned(request.parsed)
             if clean != request.parsed:
+                self._broken = request.parsed.trouble if isinstance(request.parsed, Assembled) else None  # the clean body tells it no more
                 clean.pop("events", None)  # each of them holds a piece, none the whole
                 request.received = replace(received, body=clean)
                 request.parsed = mapping.parsed(self._line.spec, request.received, self._line.lang)
