@@ -102,3 +102,11 @@ def test_a_name_that_is_no_platform_is_refused_with_the_nearest():
         settings_file("ragflw", "en")
     with pytest.raises(ConfigError, match=r"did you mean custom\?"):
         settings_file("custum", "en")
+
+
+@pytest.mark.parametrize("platform", [*platforms(), "custom"])
+def test_lines_in_chinese_break_where_a_reader_expects_it(platform):
+    for line in settings_file(platform, "zh").splitlines():
+        assert not line.startswith("#") or line[-1] not in "（「“"
+        assert not re.match(r"# [，。；：、）」”…]", line)
+        assert not line.endswith("$env.")

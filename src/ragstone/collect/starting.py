@@ -77,8 +77,8 @@ def key_variable(platform: str) -> str:
 
 
 def _told(text: str, lang: Language) -> Iterator[str]:
-    """A text as lines of comment; Chinese is broken between any two characters, but not in front of a mark."""
-    pieces = re.findall(r"\S+\s*" if lang == "en" else r"(?:[!-~]+\s*|.)[，。；：、）」]*", text)
+    """A text as lines of comment; Chinese breaks between any two characters, but not before a mark, after a bracket, or in a slot."""
+    pieces = re.findall(r"\S+\s*" if lang == "en" else r"[（「“]*(?:\$\w[\w.]*\s*|[!-~]+\s*|.)[，。；：、）」”…]*", text)
     line = ""
     for piece in pieces:
         if line and _width(line + piece.rstrip()) > COLUMNS:
