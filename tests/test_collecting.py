@@ -443,6 +443,7 @@ def test_what_would_fail_every_row_stops_the_call_and_is_kept(tmp_path: Path) ->
     assert application.order == list("abcd")
     assert [row["error"] for row in lines(to)] == [None, None, "login_page: sign in", "login_page: sign in"]
     assert "4 of 6 rows are in" in notices[0]
+    assert "(failed: 2)" in notices[0]
     found = collect(gold(*"abcdef"), application, to, settings(concurrency=1))
     assert application.order == [*"abcd", *"efcd"], "those the call stopped over say nothing of the row"
     assert found.ok == 6

@@ -197,7 +197,8 @@ class _Collection:
         except BaseException:
             with suppress(RagstoneError):  # what ended the call is told, not what follows from it
                 self.file.finish()
-            self.tell(say("collecting.so_far", screen_language(), done=self.file.done, total=len(self.rows), path=self.file.path))
+            held = {"done": self.file.done, "failed": self.file.done - self.file.ok, "total": len(self.rows), "path": self.file.path}
+            self.tell(say("collecting.so_far", screen_language(), **held))
             raise
         self.file.finish()
 
