@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragstone.config import load_config
 from ragstone.doctor.findings import Examined
-from ragstone.doctor.settings import _toml, scrubbed, settings_in_force, settings_lines
+from ragstone.doctor.settings import scrubbed, settings_in_force, settings_lines
 
 KEY = "sk-secret-0123456789"
 
@@ -41,6 +39,22 @@ def test_every_setting_is_there_once_with_its_origin():
     assert found["cache"][0].endswith("ragstone")
     assert KEY not in str(found)
     assert {"gate.min_coverage", "collect.url", "export.to", "limits.top_k", "metrics.preset"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("named", "environ", "key"),
+    [
+        ("", {}, (False, "environment RAGSTONE_COLLECT_API_KEY")),
+        ("", {"RAGSTONE_COLLECT_API_KEY": KEY}, (True, "environment RAGSTONE_COLLECT_API_KEY")),
+        ('api_key_env = "MY_KEY"\n', {"MY_KEY": KEY}, (True, "environment MY_KEY")),
+        ('api_key_env = "MY_KEY"\n', {"RAGSTONE_COLLECT_API_KEY": KEY}, (False, "environment MY_KEY")),
+    ],
+)
+def test_of_the_key_of_the_application_too(named, environ, key):
+    found = rows({}, environ, f'[collect]\nplatform = "fastgpt"\n{named}')
+    assert found["collect.key"] == key
+    assert KEY not in str(found)
+    assert "collect.key" not in rows({}, environ, "concurrency = 4\n")
 
 
 @pytest.mark.parametrize(
@@ -114,26 +128,6 @@ def test_judges_on_this_machine_need_no_address():
 def test_a_query_is_copied_only_if_it_is_a_version(query, kept):
     flags = {"judge": "m", "base_url": "http://h/v1" + query}
     assert lines(flags, {}, Examined("m", "http://h/v1", requests=1))["judge"]["base_url"] == "http://h/v1" + kept
-
-
-values = st.recursive(
-    st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec="utf-8")),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=50)
-@given(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), values, max_size=4))
-def test_whatever_extra_body_holds_is_valid_toml(value):
-    assert tomllib.loads(f"x = {_toml(value)}")["x"] == value
-
-
-def test_null_is_left_out_of_toml():
-    assert tomllib.loads(f"x = {_toml({'a': None, 'b': [None, 1]})}") == {"x": {"b": [1]}}
 
 
 def test_keys_are_masked_wherever_they_stand():

@@ -7,10 +7,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from ragstone.cache import cache_folder
+from ragstone.collect.select import application_key
 from ragstone.config import Config, Loaded
 from ragstone.config.problems import URLS
 from ragstone.config.sources import leaves
-from ragstone.config.writing import toml as _toml
+from ragstone.config.writing import toml
 from ragstone.doctor.findings import Examined, Setting
 from ragstone.embed.select import KEY_NAME, embeddings_key
 from ragstone.errors import ConfigError
@@ -59,6 +60,9 @@ def _derived(config: Config, environ: Mapping[str, str]) -> Iterator[Setting]:
             yield Setting("embeddings.base_url", shown_url(url), "judge")
         name, key = _found(lambda: embeddings_key(config.embeddings, config.judge, environ, screen_language()))
         yield _key("embeddings.key", name, key, config.embeddings.api_key_env or (None if name else config.judge.api_key_env))
+    if config.collect.platform or config.collect.url:
+        name, key = _found(lambda: application_key(config.collect, environ, screen_language()))
+        yield _key("collect.key", name, key, config.collect.api_key_env)
     yield Setting("cache", str(cache_folder(config)), "default")
 
 
@@ -111,7 +115,7 @@ def _key_line(name: str, key: str | None, examined: Examined) -> dict[str, Any]:
 
 
 def _lines(rows: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_toml(value)}" for name, value in rows.items() if value is not None]
+    return [f"{name} = {toml(value)}" for name, value in rows.items() if value is not None]
 
 
 def scrubbed(told: Any, config: Config, environ: Mapping[str, str]) -> Any:
