@@ -190,8 +190,8 @@ class HttpApplication:
         if not self._good_otherwise(talk):
             return None
         self._bodies.append(talk.question)
-        found, seen = misfit(self._spec, self._bodies, self._address.lang), len(self._bodies)
-        if found is not None and seen < min(FIRST, self._rows or FIRST):
+        found = misfit(self._spec, self._bodies, self._address.lang)
+        if found is not None and len(self._bodies) < min(FIRST, self._rows or FIRST):
             return None
         if found is not None and found.certain:
             return ConfigError(self._address.clean(found.text))

@@ -108,10 +108,6 @@ class SamplesFile:
         return self._words.index(word) + 1
 
     # -------------------------------------------------------------- counting
-    def stands(self, place: int) -> bool:
-        """True if a row was collected, whether it failed or not."""
-        return self._states[place] != _UNSEEN
-
     @property
     def done(self) -> int:
         """Rows that were collected, failed ones included."""
