@@ -187,3 +187,38 @@ def test_a_path_of_the_users_own_that_finds_nothing_in_a_stream_is_told_as_such(
 def test_an_answer_a_filter_cut_short_is_no_answer():
     body = {"choices": [{"index": 0, "finish_reason": "content_filter", "message": {"role": "assistant", "content": "保修"}}]}
     assert word(reading("openai", body)) == "blocked"
+
+
+@pytest.mark.parametrize("name", ["openai", "ragflow-openai", "open-webui"])
+def test_null_where_the_answer_of_a_platform_stands_is_an_empty_answer(name):
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function"}]}
+    assert word(reading(name, {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]})) == "empty_answer"
+    assert word(reading(name, {"choices": []})) == "no_answer"
+
+
+# ------------------------------------------------------------------ Coze
+def test_coze_a_bot_that_waits_for_a_tool_of_the_caller_asks_back():
+    waiting = {"id": "1", "conversation_id": "9", "status": "requires_action", "required_action": {"type": "submit_tool_outputs"}}
+    assert word(reading("coze", sse(("conversation.chat.requires_action", waiting), ("done", '"[DONE]"')))) == "interactive"
+    asked = Received("ask", {"code": 0, "data": {"id": "1", "conversation_id": "9", "status": "in_progress"}})
+    later = [Received("then", {"code": 0, "data": waiting}), Received("then", {"code": 0, "data": []})]
+    assert word(read(table("coze"), Kept("q1", (asked, *later)))) == "interactive"
+
+
+# ------------------------------------------------------------------ OpenAI Responses, LangServe, Hayhooks
+def test_responses_marks_of_file_citations_are_taken_out():
+    parts = [{"type": "output_text", "text": f"{ANSWER} \ue200filecite\ue202turn0file0\ue202turn0file1\ue201"}]
+    found = reading("openai-responses", {"status": "completed", "output": [{"type": "message", "content": parts}]}).found
+    assert cleaned(found)[0] == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("langserve", {"output": {"answer": {"content": ANSWER, "type": "ai"}, "context": []}}),
+        ("hayhooks", {"result": {"replies": [{"_role": "assistant", "_content": [{"text": ANSWER}]}]}}),
+        ("hayhooks", {"result": {"llm": {"replies": [{"_role": "assistant", "_content": [{"text": ANSWER}]}]}}}),
+    ],
+)
+def test_messages_in_the_place_of_an_answer_are_read(name, body):
+    assert reading(name, body).found.answer == ANSWER

@@ -37,7 +37,7 @@ def answer_of(spec: Spec, body: Any, later: Sequence[Any], lang: Language) -> tu
     answer, found = _answer(spec, body, later)
     if isinstance(body, str) and (answer is None or _PAGE.match(body)):
         return None, unreadable(body, lang)
-    if _paused(body):
+    if any(_paused(reply) for reply in (body, *later)):
         return answer, Trouble("interactive", say("mapping.interactive", lang))
     if told := _told(spec, body, later, lang):
         return answer, Trouble("platform_error", told)
@@ -107,14 +107,23 @@ def _candidates(spec: Spec, body: Any, later: Sequence[Any]) -> Iterator[Any]:
 def _nothing(spec: Spec, body: Any, found: Any, lang: Language) -> Trouble:
     if _asks_back(body):
         return Trouble("interactive", say("mapping.interactive", lang))
-    if isinstance(body, Assembled) and spec.platform != "custom" and "answer" not in spec.own and _FIXED_PATH.fullmatch(spec.answer or ""):
-        return Trouble("empty_answer", say("mapping.empty_answer", lang))  # a whole stream without a piece of text
+    if found is None and _stands_empty(spec, body):
+        return Trouble("empty_answer", say("mapping.empty_answer", lang))
     path = spec.answer or next((step.answer for step in reversed(spec.then) if step.answer), "")
     if found is not None and found != []:
         return Trouble("no_answer", say("mapping.answer_no_text", lang, path=path, kind=kind_of(found, lang)))
     if _only_tells(body) and (message := message_in(body)):
         return Trouble("platform_error", message)
     return Trouble("no_answer", say("mapping.no_answer", lang, path=path))
+
+
+def _stands_empty(spec: Spec, body: Any) -> bool:
+    """True where a platform's own place of the answer holds null, or a whole stream came without a piece of text."""
+    if spec.platform == "custom" or "answer" in spec.own or not _FIXED_PATH.fullmatch(spec.answer or ""):
+        return False
+    above, _, key = (spec.answer or "").rpartition(".")
+    holder = search(above, body) if above else body
+    return isinstance(body, Assembled) or (isinstance(holder, dict) and key in holder)
 
 
 def _only_tells(body: Any) -> bool:
@@ -146,11 +155,13 @@ def _asks_back(body: Any) -> bool:
 
 
 def _paused(body: Any) -> bool:
-    """Dify's flows pause at a node where a person has to decide."""
-    data = body.get("data") if isinstance(body, dict) else None
-    return (
-        isinstance(data, dict) and data.get("status") == "paused" and ("workflow_run_id" in body or body.get("event") == "workflow_paused")
-    )
+    """Dify's flows pause at a node where a person has to decide, Coze's bots wait for what a tool of the caller gives."""
+    if not isinstance(body, dict):
+        return False
+    data = body.get("data")
+    status = data.get("status") if isinstance(data, dict) else body.get("status")
+    dify = "workflow_run_id" in body or body.get("event") == "workflow_paused"
+    return status == "requires_action" or (status == "paused" and dify)
 
 
 def kind_of(value: Any, lang: Language) -> str:
