@@ -246,5 +246,5 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match="no such file"):
+    with pytest.raises(ConfigError, match=r"folder .*no such file .*--to"):
         WriterLock(tmp_path / "none" / "s")

@@ -19,9 +19,9 @@ import orjson
 from ragstone.analysis.ids import Ids
 from ragstone.collect.base import Kept, Received, Row, Trouble
 from ragstone.collect.values import plain
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, reason_of
 from ragstone.folder import hold
-from ragstone.store import Appender, load_row, read_lines, unusable
+from ragstone.store import Appender, load_row, read_lines
 from ragstone.text import say, screen_language
 
 _NOWHERE = -1
@@ -37,7 +37,7 @@ class WriterLock:
     """Keeps a second process from writing the same file of samples; the system lets go of it when the process ends, however it ends."""
 
     def __init__(self, samples: Path) -> None:
-        """Take the lock; raises ConfigError if another process holds it, RunFolderError if the folder cannot be written."""
+        """Take the lock; raises ConfigError if another process holds it, or the folder cannot be written."""
         self._path = samples.with_name(f".{samples.name}.lock")
         while True:
             self._file = self._opened()
@@ -54,7 +54,8 @@ class WriterLock:
         try:
             return self._path.open("a+b")
         except OSError as bad:
-            raise unusable(self._path, bad) from bad
+            lang = screen_language()
+            raise ConfigError(say("collecting.no_rights", lang, path=self._path.parent, problem=reason_of(bad, lang))) from bad
 
     def _stands(self) -> bool:
         """False if the file was removed by the one who held it, between our opening and locking it."""
