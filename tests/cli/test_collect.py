@@ -119,7 +119,10 @@ def test_a_file_of_answers_is_joined_under_its_own_names(capfd):
     assert collect(None, *command) == 1
     assert [row["answer"] for row in samples()] == ["12 天。", "1 year.", None]
     assert samples()[2]["error"].startswith("not_found")
-    assert "not_found  1  (parking)" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "not_found  1  (parking)" in out
+    assert "with --force" in out
+    assert "--retry-failed" not in out
 
 
 def test_what_a_function_prints_stays_out_of_the_document(capfdbinary):

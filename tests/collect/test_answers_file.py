@@ -215,6 +215,11 @@ def test_rows_that_nobody_asked_for_are_told_with_their_ids():
     assert join(rows, lang="zh").notices[0] == "文件中有 7 行不在金标准集里，已忽略：x0, x1, x2, x3, x4 等，另有 2 个。"
 
 
+def test_a_row_without_an_id_is_told_by_its_question():
+    rows = [{"id": "q1", "answer": "a"}, {"question": "谁付款", "answer": "b"}, {"question": "w" * 60, "answer": "c"}]
+    assert join(rows).notices[0].endswith(f"left out: 谁付款, {'w' * 39}….")
+
+
 def test_a_question_in_other_words_is_joined_by_its_id_and_told():
     found = join([{"id": "q1", "question": "Where does the mill stand?", "answer": "a"}])
     assert answers(found)[0] == "a"

@@ -33,8 +33,10 @@ def _lines(found: Collected, lang: Language) -> Iterator[str]:
         yield from ("", *folded(notice, COLUMNS))
     yield from ("", say("collected.files", lang, samples=found.samples), say("collected.files_raw", lang, raw=found.raw))
     yield from ("", say("collected.next", lang))
-    if found.failed:
+    if found.reasons.keys() - {"not_found"}:
         yield f"  {say('collected.next_retry', lang)}"
+    if "not_found" in found.reasons:
+        yield f"  {say('collected.next_answers', lang)}"
     yield say("collected.next_evaluate", lang, samples=shlex.quote(str(found.samples)))
 
 

@@ -16,6 +16,7 @@ import orjson
 from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
 from ragstone.collect.result import read_result
 from ragstone.collect.returned import sample_result
+from ragstone.collect.told import shown
 from ragstone.collect.values import plain
 from ragstone.collect.words import WORDS
 from ragstone.errors import ConfigError, DataError, Problem
@@ -201,7 +202,7 @@ class _Search:
             self.by_question += 1
             return asked[0], None
         else:
-            self.unknown.append(sample.id)
+            self.unknown.append(shown(sample.question, 40) if sample.question and _made(sample) else sample.id)
         return None
 
     def notices(self, rows: Mapping[str, object], lang: Language) -> Iterable[str]:
