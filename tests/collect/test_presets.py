@@ -203,6 +203,7 @@ async def test_sessions_are_new_for_every_row():
         ("fastgpt", "form", {}, "interactive", ""),
         ("dify-chat", "error", {"stream": "event-sse"}, "platform_error", "model is down"),
         ("dify-workflow", "failed", {}, "platform_error", "node LLM failed"),
+        ("dify-workflow", "stopped", {}, "platform_error", "data.status"),
         ("dify-workflow", "failed", {"stream": "event-sse"}, "platform_error", "node LLM failed"),
         ("ragflow", "model-error", {}, "platform_error", "no model"),
         ("anythingllm", "abort", {}, "platform_error", "no model is set"),

@@ -250,6 +250,8 @@ def dify_workflow(asked: Asked, variant: str) -> Reply:
     failed = variant == "failed"
     data = {"status": "failed" if failed else "succeeded", "outputs": None if failed else outputs, "total_tokens": 9}
     data["error"] = "node LLM failed" if failed else None
+    if variant == "stopped":
+        data = {"status": "stopped", "outputs": {}, "error": None, "total_tokens": 9}
     whole = {"task_id": "t", "workflow_run_id": "w", "data": data}
     if body["response_mode"] == "blocking":
         return tell(whole)

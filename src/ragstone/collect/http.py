@@ -10,6 +10,7 @@ from ragstone.collect import mapping
 from ragstone.collect.address import Address, headers_shown, refuse_foreign
 from ragstone.collect.base import Kept, Reading, Row, Trouble
 from ragstone.collect.conversation import Conversation, Line
+from ragstone.collect.expressions import search
 from ragstone.collect.meaning import Meaning, envelope
 from ragstone.collect.misfit import misfit
 from ragstone.collect.refusals import FIRST, TOLD, Refusals
@@ -205,6 +206,8 @@ class HttpApplication:
         body, trouble = talk.question, talk.look.trouble if talk.look else None
         if trouble is None or trouble.word == "no_answer":
             return True
+        if self._spec.success is not None and not search(self._spec.success, body):
+            return False
         # without an answer any `message` is taken for the trouble, also one that says that all is well
         told = told_error(self._spec.error, body, self._address.lang) or (isinstance(body, dict) and envelope(body))
         return trouble.word == "platform_error" and not told
