@@ -28,10 +28,10 @@ CLI = {
     "en": """# Command line
 
 Exit codes: **0** fine · **1** finished, but a metric's coverage, or the share of rows that `collect` got an answer for, is
-below `--min-coverage`, a rule of `gate` fails, a replay differs, or `doctor` finds embeddings that cannot be used · **2** usage, settings or data, found before any
-request (a path that fits no response of `collect`: after the first few) · **3** stopped early by
-the endpoint, the model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …), a full disk or Ctrl-C; what was
-finished is kept, and the same command goes on.
+below `--min-coverage`, a rule of `gate` fails, a replay differs, or `doctor` finds embeddings that cannot be used ·
+**2** usage, settings or data, found before any request (a path that fits no response of `collect`: after the first few) ·
+**3** stopped early by the endpoint, the model, the key, the balance, a limit of yours (`--max-calls`, `--deadline`, …),
+a full disk or Ctrl-C; what was finished is kept, and the same command goes on.
 
 `show`, `diagnose`, `compare`, `plan`, `history` and `check` end with 0 whatever they find, and with 2 where there is nothing to look at;
 `gate` and `check --strict` alone turn a finding into a 1.
@@ -41,7 +41,8 @@ finished is kept, and the same command goes on.
 """,
     "zh": """# 命令行
 
-退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率、或 `collect` 取得回答的行的比例低于 `--min-coverage`，`gate` 有规则失败，重放结果有出入，\
+退出码：**0** 正常 · **1** 已跑完，但某项指标的覆盖率、或 `collect` 取得回答的行的比例低于 `--min-coverage`，\
+`gate` 有规则失败，重放结果有出入，\
 或 `doctor` 发现向量模型不可用 · **2** 用法、设置或数据有误，\
 尚未发出任何请求（`collect` 的取值路径与响应对不上时，则在最初几个请求之后）· **3** 提前停止，原因是接口、模型、密钥、余额、\
 自设的上限（`--max-calls`、`--deadline` 等）、磁盘已满或 Ctrl-C；已完成的部分都在，重新执行同一条命令即可继续。

@@ -42,9 +42,7 @@ QUOTA = _any(
     r"(?:not enough|out of) (?:points|credits|balance)|欠费",
     r"(?:积分|点数|额度|配额|余额|次数|套餐)[^。，,\n]{0,10}?(?:不足|用完|用尽|耗尽|超出|超限|已达)",
 )
-RATE = _any(
-    r"too[_ ]?many[_ ]?requests|too frequent|rate[_ -]?limit|请求(?:过于|太)?(?:频繁|过多)|限流|并发(?:数|量)?(?:超|过)"
-)
+RATE = _any(r"too[_ ]?many[_ ]?requests|too frequent|rate[_ -]?limit|请求(?:过于|太)?(?:频繁|过多)|限流|并发(?:数|量)?(?:超|过)")
 BUSY = _any(r"overload|(?:server|system|service|model|engine) (?:is )?(?:too |currently )?busy|繁忙|过载|稍后(?:再|重)试")
 """Waiting helps."""
 PASSING = _any(r"unavailable|not available|disabled|不可用")
