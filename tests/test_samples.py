@@ -272,6 +272,13 @@ def test_error_rows_are_kept_and_not_counted_as_gaps():
     assert source.notices == ("2 of 3 rows were not collected (column error); they are never judged and count as failed",)
 
 
+def test_what_an_application_said_of_a_gold_row_is_no_matter():
+    rows = [{"question": "q", "error": "timeout: slow"}, {"question": "w", "error": "key: no"}]
+    source = scan(rows, gold=True)
+    assert (source.count, source.errors, source.notices) == (2, 0, ())
+    assert "question" in source.columns
+
+
 def test_language_comes_from_question_then_reference_then_answer():
     rows = [
         {"question": "年假几天？", "answer": "Ten days.", "reference": "Ten"},

@@ -117,7 +117,7 @@ class Survey:
             self.gold.add(asked)
         self.judged.add(judged_row(sample))
         self.languages[sample.language] += 1
-        if sample.error is not None:
+        if sample.error is not None and not self.reader.gold:
             self.errors += 1
         else:
             self.filled.update(judged_columns(values))
