@@ -23,6 +23,8 @@ def told(**row):
         ("炉温降到 60 度以下方可开门取件，取件时须由 15 人配合完成。", [ZH[0].replace("两人", "2 人")], ["number"]),
         ("Open it below 60 degrees. Breakfast tickets are sold every morning beside the parking garage.", EN, ["little"]),
         ("Open it below 60 degrees. Ask the local office of Hamburg Insurance about liability coverage.", EN, ["name"]),
+        ("炉温低于 60 度才能开门。食堂 11:30 开放。", ZH, ["number"]),
+        ("Open it below 60 degrees. The canteen starts lunch at 11:30.", EN, ["number"]),
     ],
 )
 def test_a_point_that_stands_in_no_passage(reference, passages, why):
@@ -35,6 +37,8 @@ def test_a_point_that_stands_in_no_passage(reference, passages, why):
         ("炉温低于 60 度才能开门，由两个人戴着隔热手套取件。", ZH),
         ("六十度以下可开门；取件要两人配合。", ZH),
         ("60 度以下，例如 45 度。", ZH),
+        ("保修 24 个月。", ["整机自购买之日起保修两年，易损件保修三个月，人为损坏不在保修范围内。"]),
+        ("Warranty: 24 months.", ["The device carries a warranty of two years from the date of purchase, worn parts of three months."]),
         (
             "2024 年度的余假须在 2025 年 6 月 30 日前用掉。",
             ["自 2024 年度起，未休完的年休假结转期延长至次年 6 月 30 日，逾期作废，不另行折算工资。"],

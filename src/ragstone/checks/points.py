@@ -32,6 +32,8 @@ CHARACTERS = 0.5
 """Share of Chinese characters in the passages from which a point is not held to be unsupported for want of words."""
 LEAST_WORDS = 4
 """Words a point must have to be looked at."""
+LEAST_WORDS_NUMBERED = 2
+"""The same for a point with a number and without a word of the passages."""
 
 MOST_EMBEDDED = 2_000
 """Points of a set that are embedded, each with at most three sentences: half a minute at most."""
@@ -122,7 +124,8 @@ class _Passages:
         """Return what no passage holds of a point, as a key of the catalogue; None if it may well be supported."""
         point = Piece(text)
         covered = point.within(self._words)
-        if len(point.words) < LEAST_WORDS or (text.startswith("|") and not point.numbers):  # the head of a table
+        least = LEAST_WORDS_NUMBERED if point.numbers and not covered else LEAST_WORDS
+        if len(point.words) < least or (text.startswith("|") and not point.numbers):  # the head of a table
             return None
         if any(self._lacks(number) for number in Piece(_EXAMPLE.split(text)[0]).numbers) and (
             covered < NUMBERED or self._counts_other(text)
