@@ -564,3 +564,30 @@ async def test_a_changed_mapping_that_fits_nothing_is_told_and_leaves_the_sample
         assert to.read_bytes() == before
         found = await answered_by("data.text || data.txt")
         assert (found.ok, found.asked, len(server.seen)) == (2, 0, 2)
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "Nothing was asked"), ("zh", "本次没有提问")])
+async def test_a_mapping_that_fits_nothing_is_told_from_what_is_kept_without_asking_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, told: str
+) -> None:
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    to, names = tmp_path / "s.jsonl", [f"q{n}" for n in range(9)]
+    async with RagServer(lambda _: tell({"data": {"text": "yes"}})) as server:
+
+        async def answered_by(path: str, **more: Any) -> Collected:
+            spec = Spec(url=server.url, path="/ask", body={"id": "$id"}, answer=path, concurrency=1)
+            application = HttpApplication(spec, None, environ={})
+            return await collect_source(gold(*names), application, to=to, config=settings(concurrency=1, **more))
+
+        with pytest.raises(ConfigError, match="text"):
+            await answered_by("data.txt")
+        assert len(server.seen) == 3
+        for path in ("data.txt", "data.txxt"):
+            with pytest.raises(ConfigError, match=rf"{path}(.|\n)*text(.|\n)*{told}"):
+                await answered_by(path)
+        assert len(server.seen) == 3
+        with pytest.raises(ConfigError, match=r"data\.txt"):
+            await answered_by("data.txt", retry_failed=True)
+        assert len(server.seen) == 6
+        found = await answered_by("data.text")
+    assert (found.ok, found.kept, found.asked) == (9, 6, 3)

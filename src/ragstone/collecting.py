@@ -115,7 +115,7 @@ async def collect_source(
         make_ready(to, tell, force=config.force)
         journal = Journal(raw_of(to))
         closing.callback(journal.close)
-        as_before = continued(journal, application, rows, source.gold_fingerprint, to, tell)
+        as_before = continued(journal, application, rows, source.gold_fingerprint, to, tell, retry=config.retry_failed)
         collection = _Collection(rows, application, journal, SamplesFile(to, len(rows)), config, tell)
         closing.callback(collection.file.close)
         collection.take_up(as_before=as_before)

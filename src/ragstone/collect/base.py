@@ -107,7 +107,7 @@ class Application(Protocol):
     """A RAG application that can be asked. One file a kind.
 
     One may also have: `hear(tell)`, which is given what tells a person something; `accepted()`, called where earlier calls have got good
-    answers; `refit(kept)`, called with good responses that a changed mapping has to fit, which raises ConfigError if it does not;
+    answers; `refit(kept)`, called with earlier responses that the mapping has to fit, which raises ConfigError if it does not;
     `uses(row)`, the values of a row besides question and history that its request depends on, as JSON, None where there are none;
     `notices`, what a person should know once rows were asked.
     """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,37 @@ from ragstone.text import say, screen_language
 
 _FIRST = 3
 """Good responses a changed mapping is tried on."""
+_MOST = 20
+"""Responses without an answer a mapping is tried on."""
 _LONGEST = 80
 """Characters of a value that are shown."""
 
 
 def continued(
-    journal: Journal, application: Application, rows: Iterable[Row], gold_fingerprint: str, samples: Path, tell: Callable[[str], None]
+    journal: Journal,
+    application: Application,
+    rows: Collection[Row],
+    gold_fingerprint: str,
+    samples: Path,
+    tell: Callable[[str], None],
+    *,
+    retry: bool = False,
 ) -> bool:
     """Write the head that fits, if another one stands there. Returns True if responses are read as they were before.
 
-    Raises ConfigError if other things are asked now and good responses are held: they are no answers to them; or if a mapping that was
-    changed fits none of them.
+    `retry`: failed rows are asked again, so that what was held of them counts no more.
+
+    Raises ConfigError if other things are asked now and good responses are held: they are no answers to them; or if the mapping fits none
+    of the responses that are held.
     """
     now = {"collect": plain(dict(application.asked)), "mapping": plain(dict(application.mapping)), "gold_fingerprint": gold_fingerprint}
     then = journal.head
     if then and then["collect"] != now["collect"] and _any_good(journal, application, rows):
         raise ConfigError(_differs(samples, then["collect"], now["collect"]))
-    if then and then["collect"] == now["collect"] and then.get("mapping") != now["mapping"] and len(journal):
-        _refit(journal, application, rows)
+    changed = then.get("mapping") != now["mapping"]
+    if then and then["collect"] == now["collect"] and len(journal):
+        _refit(journal, application, rows, changed=changed, retry=retry)
+    if then and then["collect"] == now["collect"] and changed and len(journal):
         tell(say("collecting.read_anew", screen_language(), n=len(journal)))
     if any(then.get(name) != value for name, value in now.items()):
         born = datetime.now(UTC).isoformat(timespec="seconds")
@@ -44,11 +56,26 @@ def continued(
     return (then.get("mapping"), then.get("version")) == (now["mapping"], ragstone.__version__)
 
 
-def _refit(journal: Journal, application: Application, rows: Iterable[Row]) -> None:
+def _refit(journal: Journal, application: Application, rows: Collection[Row], *, changed: bool, retry: bool) -> None:
     """Let an application that can tell say how the mapping fails, if it does, before any sample is written by it."""
-    if (refit := getattr(application, "refit", None)) is not None:
-        held = (journal.answer_to(row) for row in rows)
-        refit([one.kept for one in islice((one for one in held if one is not None and one.good), _FIRST)])
+    if (refit := getattr(application, "refit", None)) is None:
+        return
+    held = (one for row in rows if (one := journal.answer_to(row)) is not None)
+    good, whole = list[Kept](), list[Kept]()
+    for one in held:
+        if one.good:
+            good.append(one.kept)
+        elif one.kept.trouble is None and one.kept.received and len(whole) < _MOST:
+            whole.append(one.kept)
+        if len(good) == _FIRST or (good and not changed):
+            break
+    if good and changed:
+        refit(good)
+    elif not good and not retry and len(whole) >= min(_FIRST, len(rows)):
+        try:
+            refit(whole)
+        except ConfigError as misfit:
+            raise ConfigError(say("collecting.nothing_asked", screen_language(), misfit=misfit)) from None
 
 
 def _any_good(journal: Journal, application: Application, rows: Iterable[Row]) -> bool:

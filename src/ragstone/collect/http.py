@@ -138,9 +138,12 @@ class HttpApplication:
         self._bodies = None
 
     def refit(self, answered: Sequence[Kept]) -> None:
-        """Raise ConfigError if the mapping finds nothing in responses that another mapping has found good."""
+        """Raise ConfigError if the mapping finds nothing in responses that are good otherwise."""
         lang = self._address.lang
         bodies = [mapping.parsed(self._spec, one, lang) for kept in answered for one in kept.received if one.step == "ask"]
+        bodies = [body for body in bodies if self._good_otherwise(body, mapping.look(self._spec, body, (), lang).trouble)]
+        if len(bodies) < min(FIRST, len(answered)):
+            return
         if (found := misfit(self._spec, bodies, lang)) is None:
             return
         text = self._address.clean(found.text)
@@ -188,7 +191,7 @@ class HttpApplication:
         """Return an error if the mapping has found nothing in the first responses, which are good otherwise."""
         if self._bodies is None or talk.question is None or (trouble and trouble.word in TOLD):
             return None
-        if not self._good_otherwise(talk):
+        if not self._good_otherwise(talk.question, talk.look.trouble if talk.look else None):
             return None
         self._bodies.append(talk.question)
         found = misfit(self._spec, self._bodies, self._address.lang)
@@ -201,9 +204,8 @@ class HttpApplication:
         self._bodies = None
         return None
 
-    def _good_otherwise(self, talk: Conversation) -> bool:
+    def _good_otherwise(self, body: Any, trouble: Trouble | None) -> bool:
         """True if a response tells no trouble but, at most, that nothing stands where the answer should."""
-        body, trouble = talk.question, talk.look.trouble if talk.look else None
         if trouble is None or trouble.word == "no_answer":
             return True
         if self._spec.success is not None and not search(self._spec.success, body):
