@@ -546,6 +546,18 @@ async def test_an_application_that_leaves_its_chunks_out_at_first_is_asked_on() 
     assert [made.read(k).found.chunks is None for k in kept] == [True] * 4 + [False]  # type: ignore[union-attr]
 
 
+async def test_a_setting_that_is_not_needed_and_finds_nothing_is_told_once_after_the_first_responses() -> None:
+    told: list[str] = []
+    async with RagServer(tell(GOOD)) as server:
+        made = application(server.url, context_score="scor", usage="usge", own=("context_score", "usage"))
+        made.hear(told.append)
+        kept = await ask(made, 5)
+        assert [k.stop for k in kept] == [None] * 5
+        assert [text.split(" finds")[0] for text in told] == ["[collect] context_score = scor", "[collect] usage = usge"]
+        made.refit(kept)
+        assert len(told) == 4
+
+
 @pytest.mark.parametrize("held", [{"chunks": None}, {"chunks": []}])
 async def test_chunks_that_are_told_to_be_none_are_no_mistake(held: dict[str, Any]) -> None:
     told: list[str] = []

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.collect.expressions import search
-from ragstone.collect.misfit import misfit
+from ragstone.collect.misfit import misfit, missing, unseen
 from ragstone.collect.spec import Spec, Step
 
 JSON = st.recursive(
@@ -132,3 +132,35 @@ def test_many_keys_are_cut():
     text = why(bodies=({f"key_{n}": n for n in range(200)},), answer="data")
     assert text.count("key_") == 15
     assert "…" in text
+
+
+def left_out(lang="en", bodies=(BODY,), **mapping) -> tuple[str, ...]:
+    spec = Spec(own=tuple(mapping), answer="data.answer", **({"contexts": "data.chunks"} | mapping))
+    assert unseen(spec, bodies) is bool(missing(spec, bodies, lang)) or not bodies[0]["data"]["chunks"]
+    return missing(spec, bodies, lang)
+
+
+@pytest.mark.parametrize(
+    ("setting", "path", "told"),
+    [
+        ("context_id", "idd", "in a chunk there are: id, content; did you mean id?"),
+        ("context_score", "meta.score", "in a chunk there are: id, content"),
+        ("context_source", "contents", "in a chunk there are: id, content; did you mean content?"),
+        ("usage", "data.totl", "at data there are: answer, chunks, total; did you mean total?"),
+    ],
+)
+def test_what_a_row_can_do_without_is_told_with_the_keys_that_are_there(setting, path, told):
+    (text,) = left_out(**{setting: path})
+    assert text.startswith(f"[collect] {setting} = {path} finds nothing in any response; {told} (rows go without it")
+    (text,) = left_out("zh", **{setting: path})
+    assert f"[collect] {setting} = {path} 在所有响应中都取不到内容；" in text
+    assert "各行将没有这一项" in text
+
+
+def test_what_some_chunk_has_is_not_missing_nor_what_there_are_no_chunks_for():
+    assert left_out(context_id="id", usage="data") == ()
+    some = {"data": {"chunks": [{"id": "a"}, {"id": "b", "score": 1}]}}
+    assert left_out(bodies=(some,), context_score="score") == ()
+    assert left_out(bodies=({"data": {"chunks": []}},), context_score="scor") == ()
+    assert missing(Spec(answer="data.answer", contexts="data.chunks", context_id="idd"), (BODY,), "en") == ()
+    assert missing(Spec(usage="no", own=("usage",), then=(Step(path="", answer="x"),)), (BODY,), "en") == ()

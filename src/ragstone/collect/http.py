@@ -12,7 +12,7 @@ from ragstone.collect.base import Kept, Reading, Row, Trouble
 from ragstone.collect.conversation import Conversation, Line
 from ragstone.collect.expressions import search
 from ragstone.collect.meaning import Meaning, envelope
-from ragstone.collect.misfit import misfit
+from ragstone.collect.misfit import misfit, missing, unseen
 from ragstone.collect.refusals import FIRST, TOLD, Refusals
 from ragstone.collect.sending import Sorting
 from ragstone.collect.slot_checks import columns_sent
@@ -145,6 +145,7 @@ class HttpApplication:
         if len(bodies) < min(FIRST, len(answered)):
             return
         if (found := misfit(self._spec, bodies, lang)) is None:
+            self._tell_missing(bodies)
             return
         text = self._address.clean(found.text)
         if found.certain:
@@ -195,14 +196,19 @@ class HttpApplication:
             return None
         self._bodies.append(talk.question)
         found = misfit(self._spec, self._bodies, self._address.lang)
-        if found is not None and len(self._bodies) < min(FIRST, self._rows or FIRST):
+        if (found is not None or unseen(self._spec, self._bodies)) and len(self._bodies) < min(FIRST, self._rows or FIRST):
             return None
         if found is not None and found.certain:
             return ConfigError(self._address.clean(found.text))
         if found is not None:
             self._tell(self._address.clean(found.text))
+        self._tell_missing(self._bodies)
         self._bodies = None
         return None
+
+    def _tell_missing(self, bodies: Sequence[Any]) -> None:
+        for text in missing(self._spec, bodies, self._address.lang):
+            self._tell(self._address.clean(text))
 
     def _good_otherwise(self, body: Any, trouble: Trouble | None) -> bool:
         """True if a response tells no trouble but, at most, that nothing stands where the answer should."""

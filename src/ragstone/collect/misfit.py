@@ -49,6 +49,35 @@ def misfit(spec: Spec, bodies: Sequence[Any], lang: Language) -> Misfit | None:
     return None
 
 
+_OF_CHUNK = ("context_id", "context_score", "context_source")
+
+
+def missing(spec: Spec, bodies: Sequence[Any], lang: Language) -> tuple[str, ...]:
+    """Tell the user's own settings that are not needed but find nothing in these parsed responses, or in none of their chunks."""
+    return tuple(text for setting, path, places, top in _optional(spec, bodies, lang) if (text := _none(setting, path, places, top, lang)))
+
+
+def unseen(spec: Spec, bodies: Sequence[Any]) -> bool:
+    """True if one of those settings has found nothing yet, also for want of chunks."""
+    return any(all(search(path, place) is None for place in places) for _, path, places, _ in _optional(spec, bodies, "en"))
+
+
+def _optional(spec: Spec, bodies: Sequence[Any], lang: Language) -> Iterator[tuple[str, str, Sequence[Any], str | None]]:
+    later = [step for step in spec.then if step.per == "answer"]
+    if spec.contexts is not None and not any(step.contexts for step in later):
+        chunks = [chunk for body in bodies for chunk in _listed(search(spec.contexts, body))]
+        for setting in _OF_CHUNK:
+            if setting in spec.own and (path := getattr(spec, setting)):
+                yield setting, path, chunks, say("mapping.misfit_chunk", lang)
+    if "usage" in spec.own and spec.usage and not later:
+        yield "usage", spec.usage, bodies, None
+
+
+def _none(setting: str, path: str, places: Sequence[Any], top: str | None, lang: Language) -> str | None:
+    told = _nowhere(setting, path, places, lang, top)
+    return None if told is None else say("mapping.misfit_left_out", lang, misfit=told.text)
+
+
 def _listed(value: Any) -> list[Any]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
