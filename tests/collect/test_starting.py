@@ -23,12 +23,32 @@ def loaded(text, tmp_path):
     return load_config({}, path=file, environ={}).config
 
 
+def with_url(text):
+    return text.replace("#url = ", "url = ", 1)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_address_elsewhere_is_an_example_until_somebody_takes_it_in(name, lang, tmp_path):
+    text = settings_file(name, lang).replace('app = ""', 'app = "A"').replace('model = ""', 'model = "m"')
+    config, url = loaded(text, tmp_path), "" if name == "custom" else preset(name).example_url
+    assert ("Take the # away" in text.replace("\n# ", " ") or "去掉行首的井号" in text) is ("localhost" not in url)
+    if "localhost" in url:
+        assert config.collect.url == url
+        return
+    assert config.collect.url is None
+    with pytest.raises(ConfigError, match="--url"):
+        spec_of(config.collect, config.judge, lang)
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", platforms())
 def test_it_loads_as_it_is_and_names_the_platform(name, lang, tmp_path):
-    config = loaded(settings_file(name, lang), tmp_path)
-    assert (config.collect.platform, config.collect.url) == (name, preset(name).example_url)
+    text = settings_file(name, lang)
+    config = loaded(text, tmp_path)
+    assert config.collect.platform == name
     assert config.judge.model is None
+    assert loaded(with_url(text), tmp_path).collect.url == preset(name).example_url
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -45,7 +65,7 @@ def test_every_setting_in_it_loads_when_it_is_taken_in(name, lang, tmp_path):
 
 @pytest.mark.parametrize("name", platforms())
 def test_what_it_shows_is_what_is_sent_and_read(name, tmp_path):
-    text = settings_file(name, "en").replace('app = ""', 'app = "A"').replace('model = ""', 'model = "m"')
+    text = with_url(settings_file(name, "en")).replace('app = ""', 'app = "A"').replace('model = ""', 'model = "m"')
     plain = loaded(text, tmp_path)
     shown = [line for line in text.splitlines() if SETTING.fullmatch(line)]
     first = {line.partition(" =")[0].lstrip("#"): line.lstrip("#") for line in reversed(shown)}
@@ -58,8 +78,8 @@ def test_what_it_shows_is_what_is_sent_and_read(name, tmp_path):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_an_application_of_ones_own_can_be_asked_as_the_file_stands(lang, tmp_path):
-    config = loaded(settings_file("custom", lang), tmp_path)
+def test_an_application_of_ones_own_can_be_asked_as_the_file_stands_with_its_address(lang, tmp_path):
+    config = loaded(with_url(settings_file("custom", lang)), tmp_path)
     spec = spec_of(config.collect, config.judge, lang)
     assert (spec.platform, spec.url, spec.path, spec.body) == ("custom", "https://rag.example.com", "/ask", {"question": "$question"})
     assert (spec.answer, spec.contexts) == ("answer", "chunks")

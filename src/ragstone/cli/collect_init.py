@@ -46,11 +46,15 @@ def written_page(platform: str, path: Path, older: Path | None, lang: Language) 
 def _to_fill(platform: str, lang: Language) -> str:
     from ragstone.collect.preset import CUSTOM, preset
     from ragstone.collect.preset_checks import needs_app
+    from ragstone.collect.starting import is_local
     from ragstone.text import say
 
+    off = say("collected.init_url_off", lang)
     if platform == CUSTOM:
-        return say("collected.init_own", lang)
-    return say("collected.init_url_and_app", lang) if needs_app(preset(platform)) else "url"
+        return say("collected.init_own", lang, url=off)
+    known = preset(platform)
+    url = "url" if is_local(known.example_url) else off
+    return say("collected.init_url_and_app", lang, url=url) if needs_app(known) else url
 
 
 def _set_aside(path: Path) -> Path:

@@ -17,7 +17,7 @@ LONGEST = 1000
 """Characters of a pattern."""
 _MANY = 10
 """A repetition of at least so many times counts as one without end."""
-_ALPHABET = [chr(code) for code in range(9, 127)] + [*"，。、：（）【】年一"]
+_ALPHABET = [chr(code) for code in range(9, 127)] + [*"，。、：（）【】年一\ue200\ue201\ue202"]
 _ONE = ("LITERAL", "NOT_LITERAL", "IN", "ANY")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ragstone.collect.preset import CUSTOM, Preset, platforms, preset, unknown_platform
 from ragstone.collect.preset_checks import app_of, needs_app
@@ -54,7 +55,7 @@ _GIVEN = ("path", "body", "answer", "contexts")
 def settings_file(platform: str, lang: Language) -> str:
     """Return a commented `ragstone.toml` for a platform, or for an application of one's own (`custom`).
 
-    It loads as it is, and so does every setting that is commented out.
+    It loads as it is, and so does every setting that is commented out, such as an address that is not on this machine.
 
     Raises:
         ConfigError: there is no such platform.
@@ -64,6 +65,11 @@ def settings_file(platform: str, lang: Language) -> str:
     known = _OWN if platform == CUSTOM else preset(platform)
     parts = (_head(known, lang), _collect(known, lang), _judge(lang))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def is_local(url: str) -> bool:
+    """Return whether an address is on this machine."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def name_of(platform: str) -> str:
@@ -111,8 +117,10 @@ def _collect(known: Preset, lang: Language) -> Iterator[str]:
     name = name_of(known.name)
     yield "[collect]"
     yield f"platform = {toml(known.name)}"
-    yield from _told(say("platforms.init_own_url" if known is _OWN else "platforms.init_url", lang), lang)
-    yield f"url = {toml(known.example_url)}"
+    local, sentence = is_local(known.example_url), say("platforms.init_own_url" if known is _OWN else "platforms.init_url", lang)
+    sentences = [sentence] if local else [sentence, say("platforms.init_url_off", lang)]
+    yield from _told((" " if lang == "en" else "").join(sentences), lang)
+    yield f"{'' if local else '#'}url = {toml(known.example_url)}"  # a key must not go to an example that was overlooked
     if needs_app(known):
         yield from _told(f"app: {app_of(known.name, lang)}", lang)
         yield 'app = ""'
