@@ -103,6 +103,19 @@ async def test_a_get_has_its_values_in_the_path_and_no_body() -> None:
     assert "Content-Type" not in asked.headers
 
 
+@pytest.mark.parametrize(("path", "held"), [("/ask", {}), ("/ask?k=5", {"k": "5"})])
+async def test_a_get_sends_the_keys_of_its_body_as_query(path: str, held: dict[str, str]) -> None:
+    body = {"q": "$question", "top k": 3, "tags": ["a", "$row.team"], "exact": True, "none": None, "key": "x$env.SECRET"}
+    async with RagServer(tell(GOOD)) as server:
+        made = application(server.url, environ={"SECRET": "s3cr3t-value"}, method="GET", path=path, body=body)
+        await made.ask(row(question="a&b=年假?", team="人事"))
+        await made.close()
+    (asked,) = server.seen
+    assert asked.raw == b""
+    assert asked.query == {**held, "q": "a&b=年假?", "top k": "3", "tags": '["a","人事"]', "exact": "true", "key": "x"}
+    assert "top%20k=3" in asked.path_qs
+
+
 @pytest.mark.parametrize(
     ("auth", "key", "sent"), [("Bearer", KEY, f"Bearer {KEY}"), ("", KEY, KEY), ("Token", KEY, f"Token {KEY}"), ("Bearer", None, None)]
 )

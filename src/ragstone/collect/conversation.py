@@ -16,8 +16,9 @@ from ragstone.collect.answer import unreadable
 from ragstone.collect.base import Kept, Received, Row, Trouble
 from ragstone.collect.expressions import search
 from ragstone.collect.sending import Examine, Request
+from ragstone.collect.spec import in_query
 from ragstone.collect.streams import Assembled
-from ragstone.collect.template import Values, filled, filled_headers, filled_path
+from ragstone.collect.template import Values, filled, filled_headers, filled_path, filled_query
 from ragstone.collect.told import told_error
 from ragstone.collect.values import plain
 from ragstone.errors import StoppedError
@@ -129,7 +130,7 @@ class Conversation:
     async def _before(self, step: Step) -> Any:
         values = self._values()
         request = self._request("before", step, values, self._whole(step))
-        await self._send(filled_path(step.path, values), request)
+        await self._send(_path(step, values), request)
         self._received.append(_received(request))
         return request.parsed
 
@@ -142,7 +143,7 @@ class Conversation:
         values = self._values(before=before)
         request = self._request("ask", spec, values, examine)
         try:
-            await self._send(filled_path(spec.path, values), request)
+            await self._send(_path(spec, values), request)
         finally:
             self._latency = request.tally.latency_s if request.tally.attempts else None
         self._received.append(_received(request))
@@ -172,7 +173,7 @@ class Conversation:
         for turn in range(int(timeout / POLL) + 2):
             pause = min(POLL, FIRST_POLL * (turn + 1))
             request = self._request("then", step, values, self._whole(step))
-            await self._send(filled_path(step.path, values), request)
+            await self._send(_path(step, values), request)
             done = step.until is None or bool(search(step.until, request.parsed))
             if done or clock() + pause > end:
                 break
@@ -187,7 +188,7 @@ class Conversation:
         named = None if own is None or isinstance(own, dict | list) else str(own)
         values = self._values(response=self.question, before=before, chunk=chunk, chunk_id=named)
         request = self._request("then", step, values, self._whole(step), at)
-        path = filled_path(step.path, values)
+        path = _path(step, values)
         key, fetched = (request.method, path, request.body(), tuple(request.headers.items())), self._line.fetched
         async with fetched.lock(key):
             if (known := fetched.find(key)) is not None:
@@ -209,7 +210,7 @@ class Conversation:
         return Values(self._row, app=self._line.spec.app, environ=self._line.environ, **bodies)
 
     def _request(self, name: str, step: Spec | Step, values: Values, examine: Examine, chunk: int | None = None) -> Request:
-        sends = step.body is not None and step.method.upper() not in ("GET", "HEAD")
+        sends = step.body is not None and not in_query(step)
         kind = {"Content-Type": "application/json"} if sends else {}
         headers = {**kind, **filled_headers(step.headers, values)}
         return Request(name, step.method, headers, lambda: _encoded(filled(step.body, values)) if sends else b"", examine, chunk)
@@ -253,6 +254,12 @@ class Conversation:
                 clean.pop("events", None)  # each of them holds a piece, none the whole
                 request.received = replace(received, body=clean)
                 request.parsed = mapping.parsed(self._line.spec, request.received, self._line.lang)
+
+
+def _path(step: Spec | Step, values: Values) -> str:
+    path = filled_path(step.path, values)
+    query = filled_query(step.body, values) if step.body is not None and in_query(step) else ""
+    return f"{path}{'&' if '?' in path else '?'}{query}" if query else path
 
 
 def _encoded(body: Any) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.collect.expressions import mistake
 from ragstone.collect.slots import DOTTED, PLAIN, body_template, slots_in
+from ragstone.collect.spec import in_query
 from ragstone.config.problems import nearest
 from ragstone.errors import ConfigError
 from ragstone.text import say
@@ -58,6 +59,8 @@ def check(spec: Spec, columns: Collection[str], environ: Mapping[str, str], lang
             except ConfigError as error:
                 problems.append(f"{place.setting}: {error}")
                 continue
+            if not place.secret and template is not None and not isinstance(template, Mapping):
+                problems.append(say("mapping.body_no_query", lang, setting=place.setting))
         for name in slots_in(template):
             problems += _problems(name, place, known)
         if ".headers." in f".{place.setting}" and re.search(r"[\r\n\0]", place.template):
@@ -96,7 +99,7 @@ def _of_request(prefix: str, request: Spec | Step, bodies: tuple[str, ...]) -> I
     yield _Place(f"{prefix}path", request.path, False, bodies)
     for name, value in request.headers.items():
         yield _Place(f"{prefix}headers.{name}", value, True, bodies)
-    yield _Place(f"{prefix}body", request.body, True, bodies)
+    yield _Place(f"{prefix}body", request.body, not in_query(request), bodies)
 
 
 def _problems(name: str, place: _Place, known: _Known) -> Iterator[str]:
@@ -106,7 +109,8 @@ def _problems(name: str, place: _Place, known: _Known) -> Iterator[str]:
         if name == "app" and not known.app:
             yield say("mapping.app_unset", lang, setting=setting)
     elif root == "env" and not place.secret:
-        yield say("mapping.env_in_path", lang, setting=setting, name=rest)
+        key = "mapping.env_in_query" if setting.endswith("body") else "mapping.env_in_path"
+        yield say(key, lang, setting=setting, name=rest)
     elif root == "env":
         if not known.environ.get(rest):
             yield say("mapping.env_unset", lang, setting=setting, name=rest)

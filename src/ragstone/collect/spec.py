@@ -47,7 +47,7 @@ class Spec(Record):
     auth: str = "Bearer"
     """Scheme in front of the key in `Authorization`."""
     body: Any = None
-    """JSON with slots; a text that is one slot becomes the value itself, slots within a text become text."""
+    """JSON with slots; a text that is one slot becomes the value itself, slots within a text become text. Sent as query by GET."""
     answer: str | None = None
     """None = the application only retrieves."""
     contexts: str | None = None
@@ -83,3 +83,8 @@ class Spec(Record):
     """Regular expression of error texts that say the address, the app or its type is wrong."""
     own: tuple[str, ...] = ()
     """Names of fields the user has given, as opposed to the platform's file."""
+
+
+def in_query(step: Spec | Step) -> bool:
+    """Return whether the top-level keys of `body` are sent as query parameters, for want of a body."""
+    return step.method.upper() in ("GET", "HEAD")

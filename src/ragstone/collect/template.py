@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -46,6 +47,12 @@ class Values:
             "app": app,
             "history": None if row.gold.history is None else list(row.gold.history),
         }
+
+    def without_secrets(self) -> Values:
+        """Return the same values with none from the environment."""
+        bare = copy(self)
+        bare._environ = {}
+        return bare
 
     def lookup(self, name: str) -> Any:
         """Return the value of a slot, named without its dollar sign; None where the row or the response has none."""
@@ -105,6 +112,16 @@ def filled_path(path: str, values: Values) -> str:
     return _text(path, values, _in_path)
 
 
+def filled_query(template: Any, values: Values) -> str:
+    """Return the query of a request without a body: the top-level keys of what would be one, those without a value left out.
+
+    Texts stand as they are, lists and objects as JSON, all URL-encoded; secrets are left out.
+    """
+    body = filled(template, values.without_secrets())
+    pairs = body.items() if isinstance(body, Mapping) else ()
+    return "&".join(f"{_quoted(str(name))}={_quoted(as_text(value))}" for name, value in pairs if value is not None)
+
+
 def filled_headers(headers: Mapping[str, str], values: Values) -> dict[str, str]:
     """Return headers; of values everything but printable ASCII is percent-encoded, so that no line break gets through.
 
@@ -118,7 +135,11 @@ def _in_text(_: str, value: Any) -> str:
 
 
 def _in_path(name: str, value: Any) -> str:
-    return "" if _is_secret(name) else quote(as_text(value).encode("utf-8", "replace"), safe="")
+    return "" if _is_secret(name) else _quoted(as_text(value))
+
+
+def _quoted(text: str) -> str:
+    return quote(text.encode("utf-8", "replace"), safe="")
 
 
 def _in_header(name: str, value: Any) -> str:
