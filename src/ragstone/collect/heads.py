@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import orjson
 
 import ragstone
 from ragstone.collect.base import Application, Kept, Row
+from ragstone.collect.gold_rows import GoldRows
 from ragstone.collect.journal import Journal
 from ragstone.collect.values import plain
 from ragstone.errors import ConfigError
@@ -27,7 +28,7 @@ _LONGEST = 80
 def continued(
     journal: Journal,
     application: Application,
-    rows: Collection[Row],
+    rows: GoldRows,
     gold_fingerprint: str,
     samples: Path,
     tell: Callable[[str], None],
@@ -56,7 +57,7 @@ def continued(
     return (then.get("mapping"), then.get("version")) == (now["mapping"], ragstone.__version__)
 
 
-def _refit(journal: Journal, application: Application, rows: Collection[Row], *, changed: bool, retry: bool) -> None:
+def _refit(journal: Journal, application: Application, rows: GoldRows, *, changed: bool, retry: bool) -> None:
     """Let an application that can tell say how the mapping fails, if it does, before any sample is written by it."""
     if (refit := getattr(application, "refit", None)) is None:
         return
