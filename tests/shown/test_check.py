@@ -51,3 +51,10 @@ def test_what_cannot_be_read_is_refused(arguments, error, tmp_path):
     path.write_text('{"question": "年假可以休几天？"}\n', encoding="utf-8")
     with pytest.raises(error):
         ragstone.check(path, **arguments)
+
+
+@pytest.mark.parametrize("sign", ["9", "１", "Ã", "a.", "@", "《", "十", "+1-"])
+def test_a_megabyte_of_one_sign_is_cut_and_told(sign):
+    text = sign * (800_000 // len(sign.encode()))
+    checked = ragstone.check([{"id": "a", "question": text, "reference": text}])
+    assert any("20000" in notice for notice in checked.notices)

@@ -41,6 +41,11 @@ class Asked:
         """The references of its rows, folded."""
         return frozenset(fold(text) for row in self.rows for text in references_of(row.sample))
 
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """Those long enough not to be shared by chance."""
+        return frozenset(text for text in self.answers if len(text) >= (2 * TELLING if numbers(text) else TELLING))
+
 
 def asked(rows: Sequence[Row]) -> list[Asked]:
     """Return the questions of the rows, each once, in the order of the file; a row without one is left out."""
@@ -90,7 +95,7 @@ def _as_worded(one: Asked, other: Asked) -> Iterator[bool]:
     """Yield True if two questions ask the same were their embeddings as near as can be, False if they do as their answers agree."""
     if same(one.wording, other.wording, 1.0):
         yield True
-    if _agree(one, other) and same(one.wording, other.wording, 1.0, agree=True):
+    if one.telling & other.telling and same(one.wording, other.wording, 1.0, agree=True):
         yield False
 
 
@@ -132,9 +137,8 @@ def _sharing(places: Sequence[int], questions: Sequence[Asked]) -> Iterator[tupl
     """Two questions of the same answer."""
     by_answer: dict[str, list[int]] = defaultdict(list)
     for place in places:
-        for answer in questions[place].answers:
-            if _telling(answer):
-                by_answer[answer].append(place)
+        for answer in questions[place].telling:
+            by_answer[answer].append(place)
     for alike in by_answer.values():
         yield from _each_with_next(sorted(alike, key=lambda place: sorted(questions[place].wording.words)))
 
@@ -142,12 +146,3 @@ def _sharing(places: Sequence[int], questions: Sequence[Asked]) -> Iterator[tupl
 def _each_with_next(places: Sequence[int]) -> Iterator[tuple[int, int]]:
     for at, place in enumerate(places):
         yield from ((min(place, other), max(place, other)) for other in places[at + 1 : at + 1 + MOST_SHARING])
-
-
-def _agree(one: Asked, other: Asked) -> bool:
-    """True if they share an answer long enough not to be shared by chance."""
-    return any(map(_telling, one.answers & other.answers))
-
-
-def _telling(answer: str) -> bool:
-    return len(answer) >= TELLING and not (numbers(answer) and len(answer) < 2 * TELLING)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.checks.base import SEVERITIES, Finding, Gold, Row, Severity, shown
 from ragstone.checks.kinds import KINDS, findings
+from ragstone.checks.texts import items_of
 from ragstone.errors import ConfigError
 from ragstone.reading.columns import misspelt, resolve_mapping
 from ragstone.reading.row_ids import made_id
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Rows of a kind that the page shows, unless all are wanted."""
+MOST_READ = 20_000
+"""Characters of a text that are looked at: rules are made for what people write, and some take long for a megabyte of one sign."""
+_TEXTS = ("question", "reference", "reference_points", "reference_alternatives", "reference_contexts")
 _ANSWERED = dict.fromkeys(
     ("answer", "answer_raw", "contexts", "context_ids", "context_scores", "context_sources", "citations", "latency_s", "usage")
 )
@@ -116,7 +120,7 @@ def check(
     names = _names(source, mapping or {})
     found = [_named(finding, names) for finding in findings(gold_set(source, rows, mapping or {}, cluster))]
     found.sort(key=lambda f: (f.row, list(KINDS).index(f.kind), f.column or "", f.text("en")))
-    return Checked(source.name, source.count, source.gold_fingerprint, tuple(found), source.notices)
+    return Checked(source.name, source.count, source.gold_fingerprint, tuple(found), (*source.notices, *_cut_notice(rows)))
 
 
 # ------------------------------------------------------------------ what the checkers are given
@@ -146,7 +150,24 @@ def gold_set(source: SampleSource, rows: Sequence[Row], mapping: Mapping[str, st
 def _rows(source: SampleSource) -> Iterator[Row]:
     for number, sample in enumerate(source, 1):
         made = source.made_ids > 0 and sample.id.startswith(made_id(sample.question, 0))
-        yield Row(number, sample.model_copy(update=_ANSWERED), made)
+        yield Row(number, sample.model_copy(update=_ANSWERED | _cut(sample)), made)
+
+
+def _cut(sample: Sample) -> dict[str, object]:
+    """The texts that are longer than what is looked at, cut."""
+    held = {name: getattr(sample, name) for name in _TEXTS}
+    cut = {name: _shortened(value) for name, value in held.items() if value}
+    return {name: value for name, value in cut.items() if value != held[name]}
+
+
+def _cut_notice(rows: Sequence[Row]) -> Iterator[str]:
+    texts = {row.number: [text for _, items in items_of(row.sample) for text in items] for row in rows}
+    if cut := [number for number, held in texts.items() if any(len(text) >= MOST_READ for text in held)]:
+        yield say("check.cut", screen_language(), count=len(cut), first=cut[0], most=MOST_READ)
+
+
+def _shortened(value: str | Sequence[str]) -> str | tuple[str, ...]:
+    return value[:MOST_READ] if isinstance(value, str) else tuple(text[:MOST_READ] for text in value)
 
 
 def _embed(texts: Sequence[str]) -> Sequence[Vector | None]:
