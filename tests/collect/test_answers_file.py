@@ -53,6 +53,25 @@ def test_answers_are_joined_by_id_in_any_order():
     assert (found.repeat, found.notices) == (None, ())
 
 
+def test_the_fingerprint_covers_every_column_that_reaches_the_samples():
+    row = {"id": "q1", "answer": "a", "contexts": ["one"], "context_ids": ["c1"]}
+    changes = {
+        "answer": "b",
+        "contexts": ["two"],
+        "context_ids": ["c2"],
+        "context_scores": [0.5],
+        "context_sources": ["f.pdf"],
+        "usage": {"total_tokens": 3},
+        "latency_s": 1.5,
+        "error": "timeout: late",
+    }
+    found = [join([{**row, **change}]).fingerprint for change in ({}, *({name: value} for name, value in changes.items()))]
+    assert len(set(found)) == len(changes) + 1
+    assert join([{**row, "reference": "of nobody's interest"}]).fingerprint == join([row]).fingerprint == found[0]
+    two = [row, {**row, "id": "q2"}]
+    assert join(two).fingerprint == join(two[::-1]).fingerprint
+
+
 @pytest.mark.parametrize(
     "question",
     ["Who owns the café?", unicodedata.normalize("NFD", "Who owns the café?"), "  Who\towns  the\u3000café? \n"],

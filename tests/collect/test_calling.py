@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -167,6 +168,27 @@ def test_blocking_parts_of_asynchronous_calls_neither_wait_for_each_other_nor_ho
     release.set()
     assert hung.trouble.word == "timeout"
     assert [one.trouble for one in kept] == [None] * 40
+
+
+@pytest.mark.parametrize("own", [True, False])
+async def test_the_loop_has_its_own_threads_back_in_the_end(own):
+    async def ask(question):
+        return await asyncio.to_thread(lambda: threading.current_thread().name)
+
+    loop = asyncio.get_running_loop()
+    if own:
+        loop.set_default_executor(ThreadPoolExecutor(1, thread_name_prefix="of-the-host"))
+    before = loop._default_executor
+    first, second = application(ask), application(ask)
+    for asked in (first, second):
+        reading = asked.read(await asked.ask(row()))
+        assert reading.found.answer == "ragstone-call"
+    await first.close()
+    assert second.read(await second.ask(row())).found.answer == "ragstone-call"
+    await second.close()
+    await second.close()
+    assert loop._default_executor is before
+    assert (await ask("")).startswith("of-the-host" if own else "asyncio")
 
 
 async def test_what_a_thread_of_an_asynchronous_call_raises_is_told():

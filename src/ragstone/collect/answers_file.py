@@ -20,6 +20,7 @@ from ragstone.collect.told import shown
 from ragstone.collect.values import plain
 from ragstone.collect.words import WORDS
 from ragstone.errors import ConfigError, DataError, Problem
+from ragstone.reading.fingerprints import Fingerprint
 from ragstone.reading.row_ids import made_id
 from ragstone.samples import SampleSource
 from ragstone.text import say
@@ -64,7 +65,7 @@ class Joined:
     notices: tuple[str, ...]
     """What a person should know, in the screen's language."""
     fingerprint: str
-    """Of the file's columns that can change a score."""
+    """Of all columns of the file that reach the samples."""
 
 
 def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
@@ -82,7 +83,9 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
     search, spool = _Search(gold), Spool()
     rows: _Rows = defaultdict(list)
     problems: list[Problem] = []
+    held = Fingerprint()
     for number, sample in enumerate(answers, 1):
+        held.add(plain([sample.id, sample.question, _body(sample), sample.latency_s]))
         if (met := search.find(sample, number, problems, lang)) is not None:
             gold_id, repeat = met
             rows[gold_id].append((repeat, spool.put(sample)))
@@ -92,7 +95,7 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
         raise DataError(answers.name, [Problem(_nothing_fits(search, lang))])
     repeats = _repeat(rows, answers.name, lang)
     ordered = {name: tuple(place for _, place in sorted(found, key=lambda one: one[0] or 0)) for name, found in rows.items()}
-    return Joined(ordered, spool, repeats, tuple(search.notices(rows, lang)), answers.samples_fingerprint)
+    return Joined(ordered, spool, repeats, tuple(search.notices(rows, lang)), held.hex())
 
 
 class AnswersApplication:

@@ -14,7 +14,7 @@ from ragstone.collect.base import Kept, Reading, Received, Row, Trouble
 from ragstone.collect.own_secrets import masked
 from ragstone.collect.result import read_result, unread_keys
 from ragstone.collect.returned import Unheld, as_json
-from ragstone.collect.threads import Threads, in_thread
+from ragstone.collect.threads import Lent, in_thread
 from ragstone.errors import ConfigError
 from ragstone.text import say
 from ragstone.transport.key import Key
@@ -71,7 +71,7 @@ class CallApplication:
         self._timeout, self._retries, self._backoff = timeout, retries, backoff or Backoff()
         self._slots = asyncio.Semaphore(1 if way.alone else max(1, concurrency))
         self._running: asyncio.Future[Any] | None = None
-        self._threads: Threads | None = None
+        self._lent: Lent | None = None
         self._rows, self._unfit, self._fit = _FIRST_ROWS, 0, False
         self._left_out: set[str] = set()
 
@@ -104,9 +104,8 @@ class CallApplication:
 
     async def ask(self, row: Row) -> Kept:
         """Ask one question. See `Application.ask`."""
-        if not self._way.threaded and self._threads is None:
-            self._threads = Threads()
-            asyncio.get_running_loop().set_default_executor(self._threads)
+        if not self._way.threaded and self._lent is None:
+            self._lent = Lent(asyncio.get_running_loop())
         async with self._slots:
             if self._way.alone and not await self._free():
                 return Kept(row.id, trouble=Trouble("timeout", say("calling.busy", self._lang)))
@@ -119,7 +118,10 @@ class CallApplication:
         return read_result(kept.received[-1].body, self._lang)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Give the loop its own threads back."""
+        lent, self._lent = self._lent, None
+        if lent is not None:
+            lent.give_back()
 
     # -------------------------------------------------------------- one row
     async def _free(self) -> bool:

@@ -11,6 +11,9 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_DEFAULT = "_default_executor"
+"""Where a loop holds its executor: there is no other way to ask for it, or to have none again."""
+_UNKNOWN = object()
 
 
 def in_thread(work: Callable[[], T], wrapped: Callable[[BaseException], BaseException]) -> asyncio.Future[T]:
@@ -40,6 +43,10 @@ class Threads(ThreadPoolExecutor):
     Each gets one of its own at once: the loop's usual few would be used up by calls that hang, and waited for at the end.
     """
 
+    def __init__(self, in_place_of: object = None) -> None:
+        super().__init__(1)
+        self.in_place_of, self.borrowers = in_place_of, 0
+
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Start `work` in a thread that the end of the process does not wait for."""
         result: Future[T] = Future()
@@ -56,6 +63,23 @@ class Threads(ThreadPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Wait for nobody."""
+
+
+class Lent:
+    """`Threads` in the place of a loop's own executor, until the last who borrowed gives back: the loop may belong to somebody else."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop, held = loop, getattr(loop, _DEFAULT, _UNKNOWN)
+        self._threads = held if isinstance(held, Threads) else Threads(held)
+        self._threads.borrowers += 1
+        if held not in (_UNKNOWN, self._threads):  # what cannot be given back is left alone
+            loop.set_default_executor(self._threads)
+
+    def give_back(self) -> None:
+        """Let the loop have its own again, unless somebody has set another one since."""
+        self._threads.borrowers -= 1
+        if not self._threads.borrowers and getattr(self._loop, _DEFAULT, _UNKNOWN) is self._threads:
+            setattr(self._loop, _DEFAULT, self._threads.in_place_of)
 
 
 def _settle(result: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
