@@ -603,6 +603,20 @@ async def test_a_changed_mapping_of_contexts_is_tried_by_the_same_rule(contexts:
     assert len(told) == (not stops)
 
 
+@pytest.mark.parametrize("text", ["Ten days.", "年假十天。\n自入职满一年起。", "Ten days, see {1}."])
+async def test_a_body_of_plain_text_is_the_answer_where_the_mapping_says_the_body_is_it(text: str) -> None:
+    async with RagServer([tell(text), page()]) as server:
+        made = application(server.url, answer="@", contexts=None, context_id=None, context_text=None, error=None)
+        good, bad = await ask(made, 2)
+    reading = made.read(good)
+    assert (good.trouble, good.stop, reading.trouble) == (None, None, None)
+    assert reading.found is not None
+    assert reading.found.answer == text
+    told = made.read(bad).trouble
+    assert told is not None
+    assert told.word == "login_page"
+
+
 # ------------------------------------------------------------------ further requests
 THIN = {"answer": "Ten days.", "chunks": [{"id": "c 1"}, {"id": "c2", "text": "given"}, {"id": "c3"}]}
 DETAIL = (Step(path="/detail?id=$id", per="chunk", text="data.q"),)

@@ -222,3 +222,16 @@ def test_responses_marks_of_file_citations_are_taken_out():
 )
 def test_messages_in_the_place_of_an_answer_are_read(name, body):
     assert reading(name, body).found.answer == ANSWER
+
+
+# ------------------------------------------------------------------ bodies that are the answer
+@pytest.mark.parametrize("name", ["hayhooks", "langserve"])
+def test_a_body_of_plain_text_is_the_answer_of_a_server_whose_author_chose_it(name):
+    found = reading(name, ANSWER)
+    assert (found.trouble, found.found.answer, found.found.chunks) == (None, ANSWER, None)
+    assert reading(name, "[1] One year.").found.answer == "[1] One year."
+    assert word(reading(name, '{"result": "One ye')) == "not_json"
+    assert word(reading(name, "<div>Log in</div>")) == "not_json"
+    assert word(reading(name, "<!doctype html><title>Log in</title>")) == "login_page"
+    assert word(reading(name, "  ")) in ("not_json", "empty_answer")
+    assert word(reading("ragflow", ANSWER)) == "not_json"
