@@ -428,6 +428,32 @@ def test_a_raw_file_with_a_strange_line_names_its_byte(tmp_path: Path, line: byt
 
 
 # ------------------------------------------------------------------ ends before the end
+def test_answers_on_their_way_are_taken_in_before_the_call_stops(tmp_path: Path) -> None:
+    stopped = asyncio.Event()
+
+    async def wait(row: Any) -> None:
+        if row.id == "a":
+            await asyncio.sleep(0)
+            stopped.set()
+        else:
+            await stopped.wait()
+            for _ in range(20):
+                await asyncio.sleep(0)
+
+    def reply(row: Any, nth: int) -> Any:
+        if row.id == "a" and not nth:
+            return Kept("a", (Received("ask", body(row, nth)),), 0.1, 1, stop=ConfigError("no such key"))
+        return body(row, nth)
+
+    application, to = FakeApplication(reply, wait=wait), tmp_path / "s.jsonl"
+    with pytest.raises(ConfigError, match="no such key"):
+        collect(gold("a", "b", "c", "d", "e", "f"), application, to)
+    assert application.counts == Counter("abcd")
+    assert ids(to) == ["a", "b", "c", "d"]
+    collect(gold("a", "b", "c", "d", "e", "f"), application, to)
+    assert application.counts == Counter("abcdef")
+
+
 def test_what_would_fail_every_row_stops_the_call_and_is_kept(tmp_path: Path) -> None:
     to, notices = tmp_path / "s.jsonl", list[str]()
 

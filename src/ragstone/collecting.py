@@ -33,6 +33,8 @@ PASSING = frozenset({"timeout", "rate_limited", "server_error", "bad_gateway", "
 """Words of failed rows that another try may cure."""
 MOST = 100
 """Rows lost to passing trouble beyond which it has lasted: to meet it once more would help nobody."""
+GRACE = 5.0
+"""Seconds that answers on their way are waited for when the call must stop."""
 STREAK = 64
 """Failed rows in a row that are remembered, for the case that the application turns out to fail them all."""
 _STANDS, _DUE, _AGAIN, _ASKED = range(4)
@@ -140,6 +142,10 @@ class _Collection:
     lost: list[tuple[int, Row]] = field(default_factory=list)
     streak: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=STREAK))
     """Words and ids of the rows that failed since the last good one."""
+    stop: RagstoneError | None = None
+    """What the call must stop with, once a row has met it."""
+    last_call: asyncio.Timeout = field(init=False)
+    """Ends the waiting for answers once the call must stop."""
     asked: int = 0
     requests: int = 0
 
@@ -226,17 +232,30 @@ class _Collection:
             meter.over.set()
 
     async def _round(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
+        """Ask the rows. Where the call must stop, answers that are on their way are waited for: they need not be asked for again."""
         workers = self.config.collect.concurrency or self.config.concurrency
-        await together([self._worker(due, meter) for _ in range(workers)])
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None) as self.last_call:
+                await together([self._worker(due, meter) for _ in range(workers)])
+        if self.stop is not None:
+            raise self.stop
 
     async def _worker(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
         for place, row in due:
-            kept = await self.application.ask(row)
+            try:
+                kept = await self.application.ask(row)
+            except StoppedError:
+                if self.stop is None:
+                    raise
+                return
             self.asked += self.due[place] != _ASKED
             self.due[place] = _ASKED
             self._keep(place, row, kept, meter)
-            if kept.stop is not None:
-                raise kept.stop
+            if kept.stop is not None and self.stop is None:
+                self.stop = kept.stop
+                self.last_call.reschedule(asyncio.get_running_loop().time() + GRACE)
+            if self.stop is not None:
+                return
             await asyncio.sleep(0)  # an application that never waits would otherwise keep Ctrl-C from having a turn
 
     def _keep(self, place: int, row: Row, kept: Kept, meter: RowMeter) -> None:
