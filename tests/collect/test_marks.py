@@ -9,6 +9,7 @@ from ragstone.collect.marks import cleaned
 
 HEX = "65f2a1b0c3d4e5f60718293a"
 AZURE = (r"\[doc\d+\]",)
+PRESET = (r"\s*\[[0-9a-z]+\]\((?:CITE|QUOTE)\)",)
 FASTGPT = (r"\[[0-9a-z]+\]\((CITE|QUOTE)\)",)
 
 
@@ -38,6 +39,11 @@ def marks(answer: str, *strip: str) -> tuple[str, list[tuple[int, str | int | No
         ("<think>see [1]</think>Five days.[2]", (), "Five days.", [(10, 2)]),
         ("Use `a[ID:0]` or `x[1]`. [ID:1]", (), "Use `a[ID:0]` or `x[1]`.", [(24, 2)]),
         ("[ragstone-mark-9](CITE) x", (), "x", [(0, "ragstone-mark-9")]),
+        (f"The warranty [{HEX}](QUOTE)lasts", PRESET, "The warranty lasts", [(13, HEX)]),
+        ("The warranty [a1](CITE)[b2](CITE)lasts.", PRESET, "The warranty lasts.", [(13, "a1"), (13, "b2")]),
+        ("One year.\n\n[a1](CITE)Then more. [b2](CITE)", PRESET, "One year.\n\nThen more.", [(11, "a1"), (21, "b2")]),
+        ("  [a1](CITE)One year [b2](CITE), no more", PRESET, "One year, no more", [(0, "a1"), (8, "b2")]),
+        ("Five days [1][2]lasts [3][4].", (), "Five days lasts.", [(10, 1), (10, 2), (15, 3), (15, 4)]),
         ("", (), "", []),
     ],
 )

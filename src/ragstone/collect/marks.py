@@ -20,6 +20,8 @@ _STAND_IN = "ragstone-mark-"
 _STOOD_IN = re.compile(rf"\[{_STAND_IN}\d+\]\(CITE\)")
 _WORDY = re.compile(r"\w{12,}|\s\w+\s")
 """What is taken out is a sentence, not a mark, so that its numbers are no ranks."""
+_RUN = 20
+"""Marks in a row that are looked past."""
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 
 Target = str | int | None
@@ -59,7 +61,7 @@ class _StandIns:
                 return match[0] if in_code else ""
             name = f"{_STAND_IN}{len(self._targets)}"
             self._targets[name] = targets(match)
-            return f"[{name}](CITE)"
+            return f"{_lead(pattern, match)}[{name}](CITE)"
 
         return pattern.sub(stand_in, text)
 
@@ -77,6 +79,15 @@ class _StandIns:
         if known := strip_citations(Sample(id="", answer=f"x {match[0].strip()}")).citations:
             return tuple(target for citation in known for target in self.meant(citation.context))
         return () if _WORDY.search(match[0]) else tuple(int(number) for number in _NUMBER.findall(match[0]))
+
+
+def _lead(pattern: re.Pattern[str], match: re.Match[str]) -> str:
+    """The blanks at the beginning of what was found, if a word stands before and after it: they parted the two."""
+    text, end = match.string, match.end()
+    for _ in range(_RUN):
+        end = further.end() if (further := pattern.match(text, end)) else end
+    blanks = match[0][: len(match[0]) - len(match[0].lstrip())]
+    return blanks if match.start() and text[end : end + 1].isalnum() else ""
 
 
 def _from_zero(match: re.Match[str]) -> tuple[Target, ...]:

@@ -24,6 +24,8 @@ _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_.]*\Z|[\])]\Z")
 _CODE_AFTER = re.compile(r"\s*(?:=|[+*/<>]\s*[\w(]|-\s*\w)|\.[A-Za-z_]|\[(?!\^?\d)|\(")
 _INTERVAL = re.compile(r"\[0\s*[,，]")
+_RUN = 20
+"""Marks in a row that are looked past."""
 _CLOSING = ".,;:!?。，；：！？、)）]】」』”’…"
 
 
@@ -56,11 +58,14 @@ def strip_citations(sample: Sample) -> Sample:
 
 def _around(answer: str, start: int, match: re.Match[str], started: bool) -> tuple[str, int]:
     """The text before a mark and where to go on: of the blanks on both sides those that would stand alone go too."""
-    piece, after = answer[start : match.start()], answer[match.end() : match.end() + 1]
+    piece, end = answer[start : match.start()], match.end()
+    for _ in range(_RUN):
+        end = further.end() if (further := _MARK.match(answer, end)) else end
+    after = answer[end : end + 1]
     trimmed = piece.rstrip(" \t")
     if (not trimmed and not started) or trimmed.endswith(("\n", "\r")):
         return piece, match.end() + len(answer[match.end() :]) - len(answer[match.end() :].lstrip(" \t"))
-    if not after or after.isspace() or after in _CLOSING or _MARK.match(answer, match.end()):
+    if not after or after.isspace() or after in _CLOSING:
         return trimmed, match.end()
     return piece, match.end()
 
