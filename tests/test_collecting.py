@@ -139,7 +139,7 @@ def test_a_gold_row_without_a_question_is_told_before_anything_is_asked(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("chunks", "said"), [(None, "No row exposes"), ([], "All 2 answered rows came back without"), (["c"], None)], ids=["null", "[]", "some"]
+    ("chunks", "said"), [(None, "No row exposes"), ([], "No answered row (2) came back"), (["c"], None)], ids=["null", "[]", "some"]
 )
 def test_samples_without_chunks_are_told(tmp_path: Path, chunks: Any, said: str | None) -> None:
     found = collect(
@@ -221,7 +221,7 @@ def test_which_failed_rows_are_asked_again(tmp_path: Path, word: str, retry: boo
     application, notices = FakeApplication(), list[str]()
     found = collect(gold("a", "b"), application, to, settings(retry_failed=retry), notices)
     assert application.order == (["b"] if again else [])
-    assert again or "1 of them failed. --retry-failed" in notices[0]
+    assert again or "(failed: 1). --retry-failed" in notices[0]
     assert found.failed == (0 if again else 1)
 
 
@@ -258,7 +258,7 @@ def test_a_changed_mapping_reads_kept_responses_anew(tmp_path: Path) -> None:
     found = collect(gold("a", "b"), application, to, notices=notices)
     assert (application.order, found.kept) == ([], 2)
     assert [row["answer"] for row in lines(to)] == ["long", "long"]
-    assert "2 kept responses are read anew" in notices[0]
+    assert "kept responses (2) are read anew" in notices[0]
 
 
 def test_rows_whose_reading_now_fails_are_counted_as_failed(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_row_is_asked_again_if_a_column_that_its_request_uses_has_changed(tmp_
     application = Sorted()
     found = collect(rows("a", "c", "d"), application, to, notices=notices)
     assert (application.order, found.kept) == (["1", "2"], 1)
-    assert "1 rows changed" in notices[0]
+    assert "else is sent of them: 1." in notices[0]
     assert collect(rows("a", "c", "d"), Sorted(), to).asked == 0
 
 
@@ -339,7 +339,7 @@ def test_a_changed_question_is_asked_again_and_a_changed_reference_is_not(tmp_pa
     found = collect(scan(changed), application, to, notices=notices)
     assert (application.order, found.kept) == (["b"], 1)
     assert lines(to)[0]["reference"] == "other"
-    assert "1 rows changed" in notices[0]
+    assert "else is sent of them: 1." in notices[0]
 
 
 def test_a_smaller_limit_keeps_the_other_rows(tmp_path: Path) -> None:
@@ -468,7 +468,7 @@ def test_what_would_fail_every_row_stops_the_call_and_is_kept(tmp_path: Path) ->
         collect(gold(*"abcdef"), application, to, settings(concurrency=1), notices)
     assert application.order == list("abcd")
     assert [row["error"] for row in lines(to)] == [None, None, "login_page: sign in", "login_page: sign in"]
-    assert "4 of 6 rows are in" in notices[0]
+    assert "s.jsonl: 4 of 6 (failed: 2)." in notices[0]
     assert "(failed: 2)" in notices[0]
     found = collect(gold(*"abcdef"), application, to, settings(concurrency=1))
     assert application.order == [*"abcd", *"efcd"], "those the call stopped over say nothing of the row"
@@ -513,7 +513,7 @@ def test_an_interrupt_leaves_the_finished_rows_in_order(tmp_path: Path, number: 
     with pytest.raises(Interrupted):
         collect(gold(*"abc"), application, to, settings(concurrency=1), notices)
     assert ids(to) == ["a", "b"]
-    assert "2 of 3 rows" in notices[0]
+    assert "s.jsonl: 2 of 3 (failed: 0)." in notices[0]
     later = FakeApplication()
     collect(gold(*"abc"), later, to)
     assert later.order == ["c"]
@@ -617,3 +617,12 @@ async def test_a_mapping_that_fits_nothing_is_told_from_what_is_kept_without_ask
         assert len(server.seen) == 6
         found = await answered_by("data.text")
     assert (found.ok, found.kept, found.asked) == (9, 6, 3)
+
+
+def test_the_last_that_is_told_of_a_call_that_stops_is_that_it_has_stopped(tmp_path: Path) -> None:
+    told: list[RowProgress] = []
+    application = FakeApplication(lambda row, nth: StoppedError("no more") if row.id == "c" else body(row, nth))
+    with pytest.raises(StoppedError):
+        collect(gold("a", "b", "c", "d"), application, tmp_path / "s.jsonl", settings(concurrency=1), on_progress=told.append)
+    assert [(one.done, one.stopped) for one in told[-2:]] == [(2, False), (2, True)]
+    assert told[-1].left_s is None

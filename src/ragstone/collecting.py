@@ -201,6 +201,8 @@ class _Collection:
                 async with self._within(self.config.deadline):
                     await together([self._rounds(meter), meter.beat()])
         except BaseException:
+            with suppress(Exception):  # what ended the call may be what it would be told to
+                meter.stop()
             with suppress(RagstoneError):  # what ended the call is told, not what follows from it
                 self.file.finish()
             held = {"done": self.file.done, "failed": self.file.done - self.file.ok, "total": len(self.rows), "path": self.file.path}

@@ -160,6 +160,8 @@ class RowProgress:
     """Seconds left at the pace since the start; None until a row has ended."""
     awaited: str = ""
     """What is waited for while no row has ended, else empty."""
+    stopped: bool = False
+    """True once the call has come to an end before its last row."""
 
 
 @dataclass(slots=True)
@@ -176,6 +178,12 @@ class RowMeter:
     started: float = field(default_factory=time.monotonic)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once nothing more is to be told."""
+    stopped: bool = False
+
+    def stop(self) -> None:
+        """Tell for the last time: nothing more is asked."""
+        self.stopped = True
+        self.tell()
 
     def tick(self, *, failed: bool, requests: int) -> None:
         """Count a row that has just ended, and tell."""
@@ -195,9 +203,9 @@ class RowMeter:
         if self.on_progress is None:
             return
         elapsed = time.monotonic() - self.started
-        left = elapsed / self.done * (self.total - self.done) if self.done else None
-        awaited = self.awaited if elapsed >= BEAT and not self.done else ""
-        self.on_progress(RowProgress(self.done, self.total, self.requests, self.failed, elapsed, left, awaited))
+        left = elapsed / self.done * (self.total - self.done) if self.done and not self.stopped else None
+        awaited = self.awaited if elapsed >= BEAT and not self.done and not self.stopped else ""
+        self.on_progress(RowProgress(self.done, self.total, self.requests, self.failed, elapsed, left, awaited, self.stopped))
 
     async def beat(self) -> None:
         """Tell every few seconds, whether a row has ended or not, until all is over."""

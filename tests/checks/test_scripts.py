@@ -57,7 +57,7 @@ def test_a_set_of_both_scripts_is_told_once():
     rows = [{"id": str(i), "question": q, "reference": "可以。"} for i, q in enumerate(["请问员工怎么报销？", "請問員工怎麼報銷？"] * 4)]
     rows = [row | {"question": f"{i}：{row['question']}"} for i, row in enumerate(rows)]
     (finding,) = found(rows, "script_mix")
-    assert "4 rows are in traditional, 4 in simplified" in finding.text("en")
+    assert "Rows in traditional Chinese: 4, in simplified: 4" in finding.text("en")
 
 
 @pytest.mark.parametrize(

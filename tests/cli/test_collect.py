@@ -142,8 +142,8 @@ def test_what_of_a_file_of_answers_fits_nothing_is_told(capfd):
     write([{"question": row["question"] + " ", "answer": "x"} for row in (*GOLD, {"question": "Who?"})], "answers.jsonl")
     assert collect(None, *TO, "--answers", "answers.jsonl") == 0
     err = capfd.readouterr().err
-    assert "3 answers were joined by their question." in err
-    assert "1 rows of the file are not in the gold set and were left out" in err
+    assert "Answers joined by their question: 3." in err
+    assert "Rows of the file that are not in the gold set and were left out: 1" in err
 
 
 def test_answers_with_repeats_can_be_tried(capfd):
@@ -191,7 +191,7 @@ def test_every_word_has_a_sentence_that_says_what_to_do(word, lang):
 def test_words_on_the_page_come_from_the_rows(capfd):
     assert collect(None, "gold.jsonl", "--to", "samples.jsonl", "--call", "rag:broken", lang="zh") == 1
     out = capfd.readouterr().out
-    assert "call_failed  3（leave, warranty, parking）" in out
+    assert "call_failed  3（leave、warranty、parking）" in out
     assert say("collected.word_call_failed", "zh")[:20] in out
     assert "成功 0，失败 3" in out
 

@@ -197,7 +197,7 @@ def test_one_bad_response_is_a_counted_row(server, capfd):
     server.script = lambda asked: bad if question(asked) == "more 20" else tell(fastgpt("Yes."))
     assert collect(server, *TO, "--retries", "0", "--quiet") == 0
     assert [row["id"] for row in samples() if row["error"]] == ["m20"]
-    assert "39 ok, 1 failed" in capfd.readouterr().out
+    assert "ok: 39, failed: 1" in capfd.readouterr().out
 
 
 def test_a_mended_expression_asks_nothing_again(server, capsys):

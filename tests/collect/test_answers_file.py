@@ -80,8 +80,8 @@ def test_answers_are_joined_by_their_question(question):
     found = join([{"question": question, "answer": "Ann"}, {"问题": " 磨坊几点开门？", "answer": "八点"}])
     assert answers(found) == ["not_found", "八点", "Ann"]
     assert found.notices == (
-        "2 answers were joined by their question.",
-        "1 gold questions have no answer in the file; they count as failed: q1.",
+        "Answers joined by their question: 2.",
+        "Gold questions without an answer in the file, which count as failed: 1 (q1).",
     )
 
 
@@ -215,7 +215,7 @@ UNEVEN = [
 
 @pytest.mark.parametrize("rows", UNEVEN)
 @pytest.mark.parametrize(
-    ("lang", "told"), [("en", "Most questions have 1 answers, 1 not"), ("zh", "多数问题有 1 条回答，但有 1 个问题不同")]
+    ("lang", "told"), [("en", "Answers to most questions: 1; questions with another number: 1 "), ("zh", "多数问题有 1 条回答，但有 1 个问题不同")]
 )
 def test_more_answers_to_some_questions_are_refused(rows, lang, told):
     text = refused(rows, lang)
@@ -230,25 +230,25 @@ def test_a_gap_in_the_numbers_is_refused():
 # ------------------------------------------------------------------ what does not fit
 def test_rows_that_nobody_asked_for_are_told_with_their_ids():
     rows = [{"id": "q1", "answer": "a"}, *({"id": f"x{n}", "answer": "b"} for n in range(7))]
-    assert join(rows).notices[0] == "7 rows of the file are not in the gold set and were left out: x0, x1, x2, x3, x4 and 2 more."
-    assert join(rows, lang="zh").notices[0] == "文件中有 7 行不在金标准集里，已忽略：x0, x1, x2, x3, x4 等，另有 2 个。"
+    assert join(rows).notices[0] == "Rows of the file that are not in the gold set and were left out: 7 (x0, x1, x2, x3, x4 and 2 more)."
+    assert join(rows, lang="zh").notices[0] == "文件中有 7 行不在金标准集里，已忽略：x0、x1、x2、x3、x4 等，另有 2 个。"
 
 
 def test_a_row_without_an_id_is_told_by_its_question():
     rows = [{"id": "q1", "answer": "a"}, {"question": "谁付款", "answer": "b"}, {"question": "w" * 60, "answer": "c"}]
-    assert join(rows).notices[0].endswith(f"left out: 谁付款, {'w' * 39}….")
+    assert join(rows).notices[0].endswith(f"left out: 2 (谁付款, {'w' * 39}…).")
 
 
 def test_a_question_in_other_words_is_joined_by_its_id_and_told():
     found = join([{"id": "q1", "question": "Where does the mill stand?", "answer": "a"}])
     assert answers(found)[0] == "a"
-    assert "worded differently: q1." in found.notices[-1]
+    assert "worded differently: 1 (q1)." in found.notices[-1]
 
 
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([{"id": "x", "answer": "a"}], "none of the 1 rows fits the gold set, neither by id nor by question; its ids: x; those"),
+        ([{"id": "x", "answer": "a"}], "no row (1) fits the gold set, neither by id nor by question; its ids: x; those"),
         ([{"id": "q1", "question": GOLD[1]["question"], "answer": "a"}], "the id says q1, but the question is that of q2"),
         ([{"id": "q1", "question": "Where is the mill?"}], "no row has an answer or contexts; columns: id, question"),
         ([{"id": "q1", "answer": "a"}, {"id": "q1", "answer": "b"}], "q1"),

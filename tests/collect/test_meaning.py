@@ -198,7 +198,7 @@ def test_redirects_lead_to_a_login_or_from_a_wrong_address(location: str, answer
 
 @pytest.mark.parametrize(
     ("lang", "told"),
-    [("en", "Api Key 不合法 (HTTP 500, code 514 unAuthApiKey)"), ("zh", "Api Key 不合法（HTTP 500, 错误码 514 unAuthApiKey）")],
+    [("en", "Api Key 不合法 (HTTP 500, code 514 unAuthApiKey)"), ("zh", "Api Key 不合法（HTTP 500，错误码 514 unAuthApiKey）")],
 )
 def test_a_trouble_says_what_the_server_said_and_where(lang: str, told: str) -> None:
     found = meant(500, FASTGPT_KEY, lang=lang)

@@ -97,7 +97,7 @@ def test_contexts_without_a_near_match_may_be_left_out_by_the_application(path, 
 def test_texts_that_no_chunk_has():
     text = why(answer="data.answer", contexts="data.chunks", context_text="txt.content")
     assert text == "[collect] context_text = txt.content finds nothing in any response; in a chunk there are: id, content"
-    assert "单个片段中有：id, content；是否指 content" in why("zh", answer="data.answer", contexts="data.chunks", context_text="contnt")
+    assert "单个片段中有：id、content；是否指 content" in why("zh", answer="data.answer", contexts="data.chunks", context_text="contnt")
     assert why(answer="data.answer", contexts="data.chunks", context_text="content") is None
     nothing_retrieved = {"data": {"answer": "x", "chunks": []}}
     assert why(bodies=(nothing_retrieved,), answer="data.answer", contexts="data.chunks", context_text="contnt") is None
@@ -125,7 +125,7 @@ def test_an_answer_of_a_later_step_is_not_looked_for_in_the_first_response():
 
 def test_in_chinese():
     text = why("zh", answer="data.anwser")
-    assert text == "[collect] answer = data.anwser 在所有响应中都取不到内容；data 处有：answer, chunks, total；是否指 answer？"
+    assert text == "[collect] answer = data.anwser 在所有响应中都取不到内容；data 处有：answer、chunks、total；是否指 answer？"
 
 
 def test_many_keys_are_cut():

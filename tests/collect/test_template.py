@@ -196,7 +196,7 @@ def test_everything_wrong_is_told_at_once():
         (
             Spec(body={"q": "$row.refrence"}),
             "zh",
-            "没有列 refrence；现有的列：id, question, department, level, reference；是否指 reference？",
+            "没有列 refrence；现有的列：id、question、department、level、reference；是否指 reference？",
         ),
         (Spec(body={"q": "$Question"}), "zh", "列请写成 $row.Question；是否指 $question？"),
         (Spec(path="/x/$env.KEY"), "zh", "只能用于请求头和请求体"),

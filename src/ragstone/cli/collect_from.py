@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.config.sources import COMMANDS, OF_COLLECT, from_file
 from ragstone.errors import ConfigError
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collect.base import Application
@@ -43,7 +43,7 @@ class Origin:
         if not own and named is None:
             from ragstone.collect.preset import platforms
 
-            raise ConfigError(say("collected.no_source", lang, platforms=", ".join(platforms())))
+            raise ConfigError(say("collected.no_source", lang, platforms=listing(platforms(), lang)))
         if own:
             return (say("collected.flag_wins", lang, flag=own[0], other=named),) if named else ()
         return _of_another(loaded, lang)
@@ -58,7 +58,7 @@ class Origin:
         mapping = config.map if self.answers is None else _part(config.map, _OF_GOLD | _OF_BOTH)
         source = _scan(path, config, mapping, limit or config.limit, gold=True)
         if "question" not in source.columns:
-            raise DataError(source.name, [Problem(say("collected.no_question", lang, found=", ".join(source.found)))])
+            raise DataError(source.name, [Problem(say("collected.no_question", lang, found=listing(source.found, lang)))])
         return source
 
     def application(self, gold: SampleSource, config: Config, environ: Mapping[str, str], lang: Language) -> Application:
@@ -91,7 +91,7 @@ def _of_another(loaded: Loaded, lang: Language) -> tuple[str, ...]:
     held = [name for name in type(collect).model_fields if name not in _PACE and loaded.origin[f"collect.{name}"] == str(file)]
     if meant is None or meant.value == collect.platform or not held:
         return ()
-    names = {"platform": collect.platform, "file": file, "other": meant.value, "held": ", ".join(held)}
+    names = {"platform": collect.platform, "file": file, "other": meant.value, "held": listing(held, lang)}
     return (say("collected.of_another", lang, **names),)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.cli.plain import clip, cut_middle, folded
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collecting import Collected
@@ -50,7 +50,7 @@ def _failed(found: Collected, lang: Language) -> Iterator[str]:
 
 
 def _some(ids: Sequence[str], count: int, lang: Language) -> str:
-    shown = ", ".join(cut_middle(one, 40) for one in ids[:IDS_SHOWN])
+    shown = listing((cut_middle(one, 40) for one in ids[:IDS_SHOWN]), lang)
     return shown if count <= IDS_SHOWN else say("collected.more_ids", lang, ids=shown, count=count - IDS_SHOWN)
 
 

@@ -85,7 +85,9 @@ def clock(seconds: float) -> str:
 
 
 def _left(progress: Progress | RowProgress, lang: Language) -> str:
-    if progress.done >= progress.total:
+    from ragstone.progress import RowProgress
+
+    if progress.done >= progress.total or (isinstance(progress, RowProgress) and progress.stopped):
         return say("progress.took", lang, time=clock(progress.elapsed_s))
     if progress.awaited:
         return say("progress.awaited", lang, host=progress.awaited)

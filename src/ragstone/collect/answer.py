@@ -11,7 +11,7 @@ from ragstone.collect.expressions import search
 from ragstone.collect.streams import Assembled
 from ragstone.collect.told import MESSAGES, message_in, shown, told_error
 from ragstone.collect.values import text_of, without_thinking
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec
@@ -167,13 +167,13 @@ def _paused(body: Any) -> bool:
 def kind_of(value: Any, lang: Language) -> str:
     """Return what sort of JSON value something is, in words."""
     if isinstance(value, dict):
-        return say("mapping.kind_object", lang, keys=keys_shown(value))
+        return say("mapping.kind_object", lang, keys=keys_shown(value, lang))
     if isinstance(value, list):
         return say("mapping.kind_list", lang)
     return say("mapping.kind_text" if isinstance(value, str) else "mapping.kind_other", lang)
 
 
-def keys_shown(value: dict[Any, Any], most: int = 12) -> str:
+def keys_shown(value: dict[Any, Any], lang: Language, most: int = 12) -> str:
     """Return the keys of an object in its order, a long list cut."""
     keys = [shown(str(key), 40) for key in list(value)[: most + 1]]
-    return ", ".join([*keys[:most], "…"] if len(keys) > most else keys)
+    return listing([*keys[:most], "…"] if len(keys) > most else keys, lang)

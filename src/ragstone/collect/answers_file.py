@@ -23,7 +23,7 @@ from ragstone.errors import ConfigError, DataError, Problem
 from ragstone.reading.fingerprints import Fingerprint
 from ragstone.reading.row_ids import made_id
 from ragstone.samples import SampleSource
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.types import Language, Sample
 
 _REPEAT = re.compile(r"(.+)#(\d+)", re.DOTALL)
@@ -79,7 +79,7 @@ def joined(gold: SampleSource, answers: SampleSource, lang: Language) -> Joined:
             neither answers nor contexts in the file.
     """
     if not answers.columns & {"answer", "contexts"} and answers.errors < answers.count:
-        raise DataError(answers.name, [Problem(say("calling.no_answers", lang, found=", ".join(answers.found)))])
+        raise DataError(answers.name, [Problem(say("calling.no_answers", lang, found=listing(answers.found, lang)))])
     search, spool = _Search(gold), Spool()
     rows: _Rows = defaultdict(list)
     problems: list[Problem] = []
@@ -254,5 +254,5 @@ def _nothing_fits(search: _Search, lang: Language) -> str:
 
 def some(names: list[str], lang: Language) -> str:
     """Return the first names, and how many there are besides."""
-    shown = ", ".join(names[:_SHOWN])
+    shown = listing(names[:_SHOWN], lang)
     return shown if len(names) <= _SHOWN else say("calling.and_more", lang, shown=shown, more=len(names) - _SHOWN)

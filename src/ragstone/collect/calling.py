@@ -16,7 +16,7 @@ from ragstone.collect.result import read_result, unread_keys
 from ragstone.collect.returned import Unheld, as_json
 from ragstone.collect.threads import Lent, in_thread
 from ragstone.errors import ConfigError
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.transport.key import Key
 from ragstone.transport.retry import Backoff
 from ragstone.types import Language, Sample
@@ -91,8 +91,8 @@ class CallApplication:
         if not self._left_out:
             return ()
         names = sorted(self._left_out)
-        more = ", …" if len(names) > _SHOWN else ""
-        return (say("calling.left_out", self._lang, names=", ".join(names[:_SHOWN]) + more),)
+        shown = [*names[:_SHOWN], "…"] if len(names) > _SHOWN else names
+        return (say("calling.left_out", self._lang, names=listing(shown, self._lang)),)
 
     def uses(self, row: Row) -> Any:
         """What of the row is handed over besides its question."""

@@ -20,7 +20,7 @@ _STAND_IN = "ragstone-mark-"
 _STOOD_IN = re.compile(rf"\[{_STAND_IN}\d+\]\(CITE\)")
 _WORDY = re.compile(r"\w{12,}|\s\w+\s")
 """What is taken out is a sentence, not a mark, so that its numbers are no ranks."""
-_RUN = 20
+_RUN = 6
 """Marks in a row that are looked past."""
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 

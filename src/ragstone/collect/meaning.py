@@ -137,7 +137,7 @@ class Meaning:
         told = [f"HTTP {status}"] if status >= 300 else []
         told += [say("asking.code", self._lang, code=code)] if code and code != str(status) else []
         said = said or say("asking.nothing_said", self._lang)
-        message = say("asking.told", self._lang, said=said, place=", ".join(told)) if told else said
+        message = say("asking.told", self._lang, said=said, place=("，" if self._lang == "zh" else ", ").join(told)) if told else said
         return Trouble(word, self._scrub(message))  # as a whole: a code, too, may hold what a server repeats
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.collect.expressions import computed, found, search, tree_of
 from ragstone.collect.told import shown
 from ragstone.config.problems import nearest
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec
@@ -191,7 +191,7 @@ def _place(at: str, value: Any, field: str | None, lang: Language, top: str | No
     if not isinstance(value, dict):
         return say("mapping.misfit_value", lang, where=where, value=shown(str(value), 80))
     names = [shown(str(key), 40) for key in value]
-    listed = ", ".join([*names[:_KEYS_SHOWN], "…"] if len(names) > _KEYS_SHOWN else names)
+    listed = listing([*names[:_KEYS_SHOWN], "…"] if len(names) > _KEYS_SHOWN else names, lang)
     if field is not None and field in value:
         return say("mapping.misfit_null", lang, where=where, field=field, keys=listed)
     near = None if field is None else _like(field, value)

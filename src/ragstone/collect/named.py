@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from ragstone.errors import ConfigError
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.types import Language
 
 
@@ -148,7 +148,7 @@ def _attribute(module: ModuleType, attribute: str, where: str, lang: Language) -
         except AttributeError:
             public = [other for other in dir(found) if not other.startswith("_")]
             own = [other for other in public if getattr(getattr(found, other, None), "__module__", None) == module.__name__]
-            text = say("calling.no_attribute", lang, module=where, name=part, found=", ".join(own or public) or "-")
+            text = say("calling.no_attribute", lang, module=where, name=part, found=listing(own or public, lang) or "-")
             raise ConfigError(text + _near(part, public, lang)) from None
     return found
 

@@ -13,7 +13,7 @@ from ragstone.collect.spec import Spec, Step
 from ragstone.config.problems import nearest
 from ragstone.errors import ConfigError
 from ragstone.resources import read_toml
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.config.model import CollectSettings, JudgeSettings, StepSettings
@@ -119,7 +119,7 @@ def unknown_platform(name: str, lang: Language) -> str:
     """Return what is wrong with a name that is no platform, with the nearest one and all of them."""
     near = nearest(name, (*PLATFORMS, CUSTOM))
     hint = say("config.nearest", lang, name=near) if near else say("platforms.no_hint", lang)
-    return say("platforms.unknown", lang, name=name, hint=hint, names=", ".join(PLATFORMS))
+    return say("platforms.unknown", lang, name=name, hint=hint, names=listing(PLATFORMS, lang))
 
 
 def _known(settings: CollectSettings, own: Mapping[str, Any], lang: Language) -> Preset | None:
@@ -128,7 +128,7 @@ def _known(settings: CollectSettings, own: Mapping[str, Any], lang: Language) ->
     if settings.platform == CUSTOM or own.keys() & {"path", "answer", "contexts", "body"}:
         return None
     if settings.platform is None:
-        raise ConfigError(say("platforms.none_named", lang, names=", ".join(PLATFORMS)))
+        raise ConfigError(say("platforms.none_named", lang, names=listing(PLATFORMS, lang)))
     raise ConfigError(unknown_platform(settings.platform, lang))
 
 

@@ -10,7 +10,7 @@ from ragstone.collect.base import Chunk, Found, Reading, Trouble
 from ragstone.collect.sizes import too_large
 from ragstone.reading.columns import ALIASES
 from ragstone.reading.table import kind_of
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.types import Language
 
 ANSWER = ("answer", *ALIASES["answer"], "result", "output_text", "content")
@@ -66,7 +66,7 @@ def _read_object(values: Mapping[str, Any], body: Mapping[str, Any], lang: Langu
 def _no_key(body: Mapping[str, Any], lang: Language) -> str:
     if not body:
         return say("calling.no_keys", lang)
-    text = say("calling.unknown_keys", lang, keys=", ".join(map(str, body)))
+    text = say("calling.unknown_keys", lang, keys=listing(map(str, body), lang))
     near = [match for key in body for match in get_close_matches(str(key).casefold(), (*ANSWER, *CONTEXTS), n=1, cutoff=0.7)]
     return text + say("calling.nearest", lang, name=near[0]) if near else text
 
@@ -145,7 +145,7 @@ def _chunk(item: Any, at: int, lang: Language) -> Chunk:
     metadata = item["metadata"] if isinstance(item.get("metadata"), Mapping) else {}
     text = next((item[key] for key in _TEXT if isinstance(item.get(key), str)), None)
     if text is None:
-        raise Unfit(say("calling.chunk_text", lang, at=at, keys=", ".join(map(str, item))))
+        raise Unfit(say("calling.chunk_text", lang, at=at, keys=listing(map(str, item), lang)))
     identity, score, source = ((_first(item, names), _first(metadata, names)) for names in (_ID, _SCORE, _SOURCE))
     return Chunk(
         text,

@@ -10,7 +10,7 @@ from typing import Any
 
 from ragstone.errors import ConfigError
 from ragstone.reading.columns import ALIASES
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.types import Language, Sample
 
 _COLUMN = {name: field for field, names in ALIASES.items() for name in (field, *names)}
@@ -113,6 +113,6 @@ def _has(name: str, columns: Mapping[str, Any]) -> bool:
 
 
 def _unknown(function: str, parameter: str, columns: Mapping[str, Any], lang: Language) -> str:
-    text = say("calling.no_column", lang, name=function, parameter=parameter, columns=", ".join(sorted(columns)))
+    text = say("calling.no_column", lang, name=function, parameter=parameter, columns=listing(sorted(columns), lang))
     near = get_close_matches(parameter, list(columns), n=1, cutoff=0.6)
     return text + say("calling.nearest", lang, name=near[0]) if near else text

@@ -12,7 +12,7 @@ from ragstone.collect.slots import DOTTED, PLAIN, body_template, slots_in
 from ragstone.collect.spec import in_query
 from ragstone.config.problems import nearest
 from ragstone.errors import ConfigError
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collect.spec import Spec, Step
@@ -129,7 +129,7 @@ def _column_problem(column: str, setting: str, known: _Known) -> Iterator[str]:
     columns = list(dict.fromkeys([*_ALWAYS, *sorted(known.columns)]))
     if column in columns or column.split(".")[0] in (*columns, "meta"):
         return
-    shown = ", ".join([*columns[:_SHOWN], "…"] if len(columns) > _SHOWN else columns)
+    shown = listing([*columns[:_SHOWN], "…"] if len(columns) > _SHOWN else columns, known.lang)
     hint = _hint(column, columns, known.lang)
     yield say("mapping.column_unknown", known.lang, setting=setting, name=column, hint=hint, known=shown)
 

@@ -19,7 +19,7 @@ from ragstone.collect.returned import kind_of
 from ragstone.collect.signature import columns_of, unjudged, wanted
 from ragstone.errors import ConfigError
 from ragstone.reading.columns import ALIASES
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.types import Language, Sample
 
 _QUESTIONS = ("question", *ALIASES["question"], "prompt", "message")
@@ -148,7 +148,7 @@ def _question_key(keys: list[str], name: str, lang: Language) -> str:
         return keys[0]
     found = next((key for key in _QUESTIONS if key in keys), "messages" if "messages" in keys else None)
     if found is None:
-        raise ConfigError(say("calling.input_keys", lang, name=name, keys=", ".join(keys)))
+        raise ConfigError(say("calling.input_keys", lang, name=name, keys=listing(keys, lang)))
     return found
 
 

@@ -24,7 +24,7 @@ _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_.]*\Z|[\])]\Z")
 _CODE_AFTER = re.compile(r"\s*(?:=|[+*/<>]\s*[\w(]|-\s*\w)|\.[A-Za-z_]|\[(?!\^?\d)|\(")
 _INTERVAL = re.compile(r"\[0\s*[,，]")
-_RUN = 20
+_RUN = 6
 """Marks in a row that are looked past."""
 _CLOSING = ".,;:!?。，；：！？、)）]】」』”’…"
 

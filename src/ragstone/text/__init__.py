@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ragstone.resources import read_toml
 
 if TYPE_CHECKING:  # texts are needed before anything else (`--help`), records are not
+    from collections.abc import Iterable
+
     from ragstone.types import Language
 
 
@@ -29,3 +31,8 @@ def screen_language(chosen: str | None = None) -> Language:
         if name:
             return "zh" if name.lower().startswith(("zh", "chinese")) else "en"
     return "en"
+
+
+def listing(names: Iterable[str], lang: Language) -> str:
+    """Return names one after the other, as the language joins them."""
+    return ("、" if lang == "zh" else ", ").join(names)
