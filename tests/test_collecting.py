@@ -626,3 +626,26 @@ def test_the_last_that_is_told_of_a_call_that_stops_is_that_it_has_stopped(tmp_p
         collect(gold("a", "b", "c", "d"), application, tmp_path / "s.jsonl", settings(concurrency=1), on_progress=told.append)
     assert [(one.done, one.stopped) for one in told[-2:]] == [(2, False), (2, True)]
     assert told[-1].left_s is None
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "holds responses as they came"), ("zh", "原始响应")])
+def test_the_raw_file_in_the_place_of_samples_or_gold_is_told_with_the_name_of_the_samples(tmp_path: Path, lang: Any, told: str) -> None:
+    to = tmp_path / "s.jsonl"
+    collect(gold("a", "b"), FakeApplication(), to)
+    for as_gold in (False, True):
+        with pytest.raises(DataError) as refused:
+            scan(raw_of(to), gold=as_gold, lang=lang)
+        assert told in str(refused.value)
+        assert str(to) in refused.value.problems[0].text
+    other = tmp_path / "mine.raw.jsonl"
+    other.write_text('{"question": "a?", "answer": "b"}\n', encoding="utf-8")
+    assert scan(other).count == 1
+
+
+def test_samples_as_a_gold_set_are_asked_again_whole_failed_rows_too(tmp_path: Path) -> None:
+    first, second = tmp_path / "s.jsonl", tmp_path / "t.jsonl"
+    collect(gold("a", "b", "c"), failing("b"), first)
+    found = collect(scan(first, gold=True), FakeApplication(), second)
+    assert (found.rows, found.ok, found.asked) == (3, 3, 3)
+    assert [(row["id"], row["answer"], row["error"]) for row in lines(second)] == [(name, f"{name}/0", None) for name in "abc"]
+    assert lines(second)[1]["reference"] == "It is b."

@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from ragstone.errors import DataError, Problem
 from ragstone.reading.citations import strip_citations as strip_sample
 from ragstone.reading.clipping import clip
@@ -24,6 +26,8 @@ __all__ = ["SampleSource", "clip", "fit", "scan", "strip_citations"]
 strip_citations = strip_sample
 
 _MB = 1_000_000
+_RAW = ".raw.jsonl"
+"""What `ragstone collect` appends to the name of a file of samples for the responses they are read from."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,22 @@ def _stamp(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
+def _holds_responses(path: Path) -> bool:
+    """True for the file beside collected samples that holds the responses they were read from."""
+    if not path.name.endswith(_RAW) or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            head = orjson.loads(file.readline(_MB))
+    except (OSError, ValueError):
+        return False
+    return isinstance(head, dict) and {"collect", "mapping"} <= head.keys()
+
+
 def _table(source: Any, encoding: str, lang: Language, max_cell: int) -> Table:
     if isinstance(source, str | os.PathLike):
+        if _holds_responses(Path(source)):
+            samples = Path(source).with_name(Path(source).name.removesuffix(_RAW))
+            raise DataError(os.fspath(source), [Problem(say("samples.raw_file", lang, samples=samples))])
         return open_table(Path(source), encoding, lang, max_cell)
     return memory_table(source, lang)

@@ -39,7 +39,11 @@ class Terminal(io.StringIO):
             "3/10 rows · 4 requests · 1 failed · 0:14 left",
             "3/10 行 · 请求 4 · 失败 1 · 剩余 0:14",
         ),
-        (RowProgress(3, 10, 4, 1, 6.0, stopped=True), "3/10 rows · 4 requests · 1 failed · took 0:06", "3/10 行 · 请求 4 · 失败 1 · 用时 0:06"),
+        (
+            RowProgress(3, 10, 4, 1, 6.0, stopped=True),
+            "3/10 rows · 4 requests · 1 failed · took 0:06",
+            "3/10 行 · 请求 4 · 失败 1 · 用时 0:06",
+        ),
         (
             RowProgress(0, 10, 0, 0, 6.0, awaited="rag.example"),
             "0/10 rows · 0 requests · 0 failed · waiting for the first reply from rag.example",

@@ -215,7 +215,8 @@ UNEVEN = [
 
 @pytest.mark.parametrize("rows", UNEVEN)
 @pytest.mark.parametrize(
-    ("lang", "told"), [("en", "Answers to most questions: 1; questions with another number: 1 "), ("zh", "多数问题有 1 条回答，但有 1 个问题不同")]
+    ("lang", "told"),
+    [("en", "Answers to most questions: 1; questions with another number: 1 "), ("zh", "多数问题有 1 条回答，但有 1 个问题不同")],
 )
 def test_more_answers_to_some_questions_are_refused(rows, lang, told):
     text = refused(rows, lang)

@@ -197,6 +197,10 @@ def test_a_character_cut_at_the_end_of_a_file(tmp_path):
 def test_a_wrong_encoding_option(tmp_path):
     utf8 = write(tmp_path, "x.csv", "问题\n甲乙丙\n")
     assert "try --encoding utf-8" in trouble(utf8, encoding="ascii")[0][1]
+    newer = write(tmp_path, "w.csv", "问题\n㐀乙\n".encode("gb18030"))
+    for encoding in ("gbk", "GB2312", "cp936", "utf-8"):
+        assert "try --encoding gb18030" in trouble(newer, encoding=encoding)[0][1]
+    assert "try --encoding utf-8" in trouble(write(tmp_path, "v.csv", "问题\n甲乙丙㐀\n"), encoding="gbk")[0][1]
     marked = write(tmp_path, "y.csv", "\ufeff问题\n甲\n")
     assert "leave --encoding out" in trouble(marked, encoding="gbk")[0][1]
     odd = write(tmp_path, "z.csv", "a\n1\n".encode("utf-16-le") + b"x")

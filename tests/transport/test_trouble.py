@@ -55,7 +55,12 @@ ERRORS = {
         ("certificate of judge.test:443", "self-signed certificate"),
         ("judge.test:443 的证书", "self-signed certificate"),
     ),
-    "no tls": (connector(tls("WRONG_VERSION_NUMBER"), aiohttp.ClientConnectorSSLError), ("TLS", "wrong version number"), ("TLS",)),
+    "no tls": (
+        connector(tls("WRONG_VERSION_NUMBER"), aiohttp.ClientConnectorSSLError),
+        ("TLS", "wrong version number", "plain http://"),
+        ("TLS", "http://？"),
+    ),
+    "other tls": (connector(tls("NO_CIPHERS_AVAILABLE"), aiohttp.ClientConnectorSSLError), ("TLS", "no ciphers available"), ("TLS",)),
     "unknown": (OSError("something else"), ("something else",), ("连接失败", "something else")),
     "wordless": (OSError(), ("failed",), ("连接失败",)),
 }

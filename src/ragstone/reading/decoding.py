@@ -98,13 +98,18 @@ def _misfit(path: Path, encoding: str, error: UnicodeError, lang: Language) -> P
 
 
 def _advice(head: bytes, encoding: str, lang: Language) -> str:
-    guess = "gb18030" if encoding == "utf-8" else "utf-8"
-    decoder = codecs.getincrementaldecoder(guess)()
+    known = codecs.lookup(encoding).name
+    guesses = {"utf-8": ("gbk", "gb18030"), "gbk": ("utf-8", "gb18030"), "gb2312": ("utf-8", "gb18030")}.get(known, ("utf-8",))
+    guess = next((guess for guess in guesses if _decodes(head, guess)), None)
+    return say("samples.try_another_encoding", lang) if guess is None else say("samples.try_encoding", lang, encoding=guess)
+
+
+def _decodes(head: bytes, encoding: str) -> bool:
     try:
-        decoder.decode(head)
+        codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:
-        return say("samples.try_another_encoding", lang)
-    return say("samples.try_encoding", lang, encoding="gbk" if guess == "gb18030" else guess)
+        return False
+    return True
 
 
 def _first_misfit(path: Path, encoding: str) -> tuple[int, int, bytes] | None:

@@ -30,7 +30,9 @@ def _word(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError | ssl.CertificateError):
         return "certificate"
     if isinstance(error, aiohttp.ClientSSLError) or isinstance(cause, ssl.SSLError):
-        return "certificate" if isinstance(cause, ssl.SSLCertVerificationError) else "tls"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "certificate"
+        return "tls_plain" if "wrong version number" in _detail(error).lower().replace("_", " ") else "tls"
     if isinstance(error, aiohttp.ClientConnectorDNSError) or isinstance(cause, socket.gaierror):
         return "name"
     if isinstance(error, aiohttp.ServerDisconnectedError):
