@@ -58,3 +58,18 @@ def test_a_megabyte_of_one_sign_is_cut_and_told(sign):
     text = sign * (800_000 // len(sign.encode()))
     checked = ragstone.check([{"id": "a", "question": text, "reference": text}])
     assert any("20000" in notice for notice in checked.notices)
+
+
+@pytest.mark.parametrize(("row", "kind"), [({"reference": None}, "missing_reference"), ({"question": "How?\u200b"}, "control_characters")])
+def test_a_question_collected_several_times_is_told_of_once_at_its_first_row(row, kind):
+    repeats = [{**gold, "id": f"{gold['id']}#{i}", "meta": {"question_id": gold["id"]}} for gold in with_row(**row) for i in range(3)]
+    checked = ragstone.check(repeats)
+    assert checked.rows == 15
+    assert [(f.row, f.id) for f in checked.findings if f.kind == kind] == [(13, "x#0")]
+    assert [f.kind for f in checked.findings] == [f.kind for f in ragstone.check(with_row(**row)).findings]
+
+
+def test_a_row_named_as_a_repeat_that_says_something_else_is_looked_at():
+    rows = [{"id": f"q#{i}", "meta": {"question_id": "q"}, "question": f"第 {i} 条说什么？", "reference": None} for i in range(2)]
+    told = ragstone.check([*CLEAN, *rows]).findings
+    assert [f.row for f in told if f.kind == "missing_reference"] == [5, 6]

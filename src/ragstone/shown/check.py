@@ -15,6 +15,7 @@ from ragstone.checks.kinds import KINDS, findings
 from ragstone.checks.texts import items_of
 from ragstone.errors import ConfigError
 from ragstone.reading.columns import misspelt, resolve_mapping
+from ragstone.reading.fingerprints import repeat_of
 from ragstone.reading.row_ids import made_id
 from ragstone.samples import scan
 from ragstone.shown.blocks import Block, Heading, Items, Text, to_html, to_markdown
@@ -148,7 +149,14 @@ def gold_set(source: SampleSource, rows: Sequence[Row], mapping: Mapping[str, st
 
 
 def _rows(source: SampleSource) -> Iterator[Row]:
+    """Rows as they stand in the file; of answers collected for one question several times the first alone."""
+    seen: set[tuple[str, str]] = set()
     for number, sample in enumerate(source, 1):
+        question, _ = repeat_of(sample)
+        asked = question, str([getattr(sample, name) for name in _TEXTS])
+        if question != sample.id and asked in seen:
+            continue
+        seen.add(asked)
         made = source.made_ids > 0 and sample.id.startswith(made_id(sample.question, 0))
         yield Row(number, sample.model_copy(update=_ANSWERED | _cut(sample)), made)
 
