@@ -11,7 +11,11 @@ EN = ["Heat treatment rules, section 6: the door may be opened below 60 degrees 
 
 
 def told(**row):
-    return [f.values["why"].key.removeprefix("check.point_") for f in found(with_row(**row), "unsupported_point")]
+    return [
+        said.values["why"].key.removeprefix("check.point_")
+        for f in found(with_row(**row), "unsupported_point")
+        for said in f.values["points"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def test_supported_points_conduct_keywords_and_passages_in_another_language_are_
 def test_points_written_by_people_are_looked_at_one_by_one():
     written = ["炉温低于 60 度", "【行为】不编造炉号 4711 的温度", "钥匙编号 7735，锁在值班长的铁柜里"]
     (finding,) = found(with_row(question="何时可以开炉门？", reference_points=written, reference_contexts=ZH), "unsupported_point")
-    assert (finding.column, finding.values["point"]) == ("reference_points", written[2])
+    assert (finding.column, [said.values["point"] for said in finding.values["points"]]) == ("reference_points", [written[2]])
     assert "smoke test" in finding.fix("en")
 
 
@@ -68,3 +72,14 @@ def test_points_beyond_the_most_that_are_embedded_are_told_of(monkeypatch):
     assert [f.row for f in found(rows, "unsupported_point")] == [1]
     (finding,) = found(rows, "points_not_compared")
     assert (finding.row, finding.id, finding.values["count"]) == (2, None, 2)
+
+
+def test_points_of_a_row_are_told_together():
+    written = [f"钥匙编号 77{i}5，锁在值班长的铁柜里" for i in range(5)]
+    (finding,) = found(
+        with_row(question="何时可以开炉门？", reference_points=["炉温低于 60 度", *written], reference_contexts=ZH), "unsupported_point"
+    )
+    for lang, more in (("en", "and 2 more."), ("zh", "，另有 2 个要点。")):
+        text = finding.text(lang)
+        assert [f"77{i}5" in text for i in range(5)] == [True, True, True, False, False]
+        assert text.endswith(more)

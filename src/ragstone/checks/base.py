@@ -37,7 +37,7 @@ class Said:
         return say(self.key, lang, **in_words(self.values, lang))
 
 
-Value = str | int | float | Said | tuple[str, ...] | tuple[int, ...]
+Value = str | int | float | Said | tuple[str, ...] | tuple[int, ...] | tuple[Said, ...]
 """What fills a slot of a sentence: lists are joined, and shortened where they are long."""
 
 
@@ -111,8 +111,12 @@ def _in_words(value: Value, lang: Language) -> object:
         return value.text(lang)
     if not isinstance(value, tuple):
         return shown(value) if isinstance(value, str) else value
-    named = ("、" if lang == "zh" else ", ").join(shown(str(item)) for item in value[:MOST_LISTED])
+    named = ("、" if lang == "zh" else ", ").join(_item(item, lang) for item in value[:MOST_LISTED])
     return named if len(value) <= MOST_LISTED else say("check.and_more", lang, named=named, more=len(value) - MOST_LISTED)
+
+
+def _item(item: str | int | Said, lang: Language) -> str:
+    return item.text(lang) if isinstance(item, Said) else shown(str(item))
 
 
 def shown(text: str) -> str:

@@ -38,6 +38,9 @@ LEAST_WORDS_NUMBERED = 2
 MOST_EMBEDDED = 2_000
 """Points of a set that are embedded, each with at most three sentences: half a minute at most."""
 
+MOST_NAMED = 3
+"""Points of a row that its finding shows; the rest are counted."""
+
 _EXAMPLE = re.compile(r"例如|比如|譬如|\be\.g\.|\bfor (?:example|instance)\b", re.IGNORECASE)
 _NEXT_YEAR = re.compile(r"[次翌明]年|下一?年|[后後]一年|\b(?:next|following|subsequent) (?:calendar )?year\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -53,13 +56,17 @@ def points(gold: Gold) -> Iterator[Finding]:
             continue
         column = "reference_points" if row.sample.reference_points else "reference"
         passages = _Passages(texts, sight)
-        for point in _points(row.sample):
-            if why := passages.lacking(point):
-                yield row.found("unsupported_point", "warning", column, point=point, why=Said(why))
+        lacking = ((point, passages.lacking(point)) for point in _points(row.sample))
+        if said := tuple(Said("check.one_point", {"point": point, "why": Said(why)}) for point, why in lacking if why):
+            yield row.found("unsupported_point", "warning", column, points=_few(said))
         sight.at(row)
     if sight.beyond:
         values: dict[str, Value] = {"count": sight.beyond, "most": MOST_EMBEDDED}
         yield Finding("points_not_compared", "note", sight.first, column="reference", values=values)
+
+
+def _few(said: tuple[Said, ...]) -> Value:
+    return said if len(said) <= MOST_NAMED else Said("check.points_and_more", {"named": said[:MOST_NAMED], "more": len(said) - MOST_NAMED})
 
 
 def _passages(sample: Sample) -> list[str]:
