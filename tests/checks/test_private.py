@@ -1,8 +1,11 @@
 """Data of persons; the numbers are made up."""
 
+import unicodedata
+
 import pytest
 from support.checking import found, with_row
 
+import ragstone
 from ragstone.checks.persons import mask, masked, personal
 
 
@@ -70,3 +73,57 @@ def test_no_other_finding_tells_it_either():
     (finding,) = found([*rows, rows[-1] | {"id": "y"}], "duplicate_question")
     assert "“139******78 是谁的电话？”" in finding.text("en")
     assert masked("总机 010-62781234，电话 010-XXXX") == "总机 010-62781234，电话 010-XXXX"
+
+
+WIDE = [
+    "１３９１２３４０６７８",
+    "１３９12340678",
+    "1391234067８",
+    "139１2340678",
+    "１３９　１２３４　０６７８",
+    "１３９－１２３４－０６７８",
+    "li.ming＠corp.cn",
+    "ｌｉ．ｍｉｎｇ＠ｃｏｒｐ．ｃｎ",
+    "xu.fang＠corp.cn",
+    "１１０１０５１９４９１２３１００２Ｘ",
+    "４539578763621486",
+]
+
+
+@pytest.mark.parametrize("piece", WIDE)
+def test_full_width_forms_are_found_and_shown_masked(piece):
+    text = f"请找张工，{piece}。"
+    ((kind, held),) = personal(text)
+    assert kind in ("mobile", "mail", "identity", "card")
+    assert held == piece
+    assert piece not in masked(text)
+    assert "**" in mask(piece)
+    assert mask(piece).isascii()
+
+
+@pytest.mark.parametrize("piece", WIDE)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_output_holds_the_data_of_a_person_in_full_width(piece, lang):
+    narrow = unicodedata.normalize("NFKC", piece)
+    rows = with_row(
+        question=f"{piece} 是谁的？", reference=f"Call {narrow} or {piece}.", reference_points=[piece], reference_contexts=[piece]
+    )
+    checked = ragstone.check([*rows, rows[-1] | {"id": "y", "reference": "TODO"}, rows[-1] | {"id": "z", "reference_contexts": [narrow]}])
+    said = str(checked.to_dict(lang)) + checked.to_markdown(lang) + checked._repr_html_()
+    assert "personal_data" in said
+    assert piece not in said
+    assert narrow not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "型号 ＡＢ－１３９１２３４０６７８",
+        "金额 １３９１２３４０６７８．５０ 元",
+        "见 ＠张工",
+        "总价１，３９１，２３４元",
+        "write to someone＠example.com",
+    ],
+)
+def test_full_width_forms_of_what_is_no_data_of_a_person(text):
+    assert list(personal(text)) == []

@@ -28,6 +28,9 @@ _PERIODIC = re.compile(r"(\d{1,4})\1{3,}")
 """As the numbers of cards that are published for trials: 4242 4242 4242 4242."""
 _CLAUSE = re.compile("[。；;\n]")
 _ANY = re.compile(r"\d{3}|@|[Xx×＊*]{3}")
+_NARROW = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "＠＋＿"))}
+_NARROW |= {0x3000: " ", 0xA0: " "}
+_WIDE_JOINT = re.compile("(?<=[0-9A-Za-z])[－．](?=[0-9A-Za-z])")
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 SLIGHT = ("placeholder", "office")
@@ -49,16 +52,22 @@ def personal(text: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, piece) of what looks like the data of a person; "office" for a number or address of an office, "placeholder"
     for one that still has to be filled in. Public hotlines are none.
     """
-    if _ANY.search(text) is None:
+    plain = _narrow(text)
+    if _ANY.search(plain) is None:
         return
     taken: list[tuple[int, int]] = []
     for kind, pattern in _KINDS:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(plain):
             if any(start < match.end() and match.start() < end for start, end in taken) or not _real(kind, match[0]):
                 continue
             taken.append(match.span())
-            yield "office" if _public(kind, match) else _SAID.get(kind, kind), match[0]
-    yield from (("placeholder", match[0]) for match in _PLACEHOLDER.finditer(text))
+            yield "office" if _public(kind, match) else _SAID.get(kind, kind), text[slice(*match.span())]
+    yield from (("placeholder", text[slice(*match.span())]) for match in _PLACEHOLDER.finditer(plain))
+
+
+def _narrow(text: str) -> str:
+    """The text with full-width digits, letters and what joins them in half width, a character each."""
+    return text if text.isascii() else _WIDE_JOINT.sub(lambda match: "-" if match[0] == "－" else ".", text.translate(_NARROW))
 
 
 def _public(kind: str, match: re.Match[str]) -> bool:
@@ -101,13 +110,14 @@ def _luhn(digits: str) -> bool:
 
 
 def mask(piece: str) -> str:
-    """Return a number or address with its middle as stars."""
-    name, at, host = piece.partition("@")
+    """Return a number or address with its middle as stars, in half width."""
+    plain = _narrow(piece)
+    name, at, host = plain.partition("@")
     if at:
         return f"{name[:1]}***@{host}"
-    if not piece.isascii() or any(char in "Xx×＊*" for char in piece[:-1]):
+    if any(char in "Xx×＊*" for char in plain[:-1]):
         return piece
-    return f"{piece[:3]}{'*' * max(3, len(piece) - 5)}{piece[-2:]}"
+    return f"{plain[:3]}{'*' * max(3, len(plain) - 5)}{plain[-2:]}"
 
 
 def masked(text: str) -> str:
