@@ -1,11 +1,12 @@
 """A gold set of a few rows, and what a check finds in it."""
 
+import functools
 from dataclasses import replace
 from typing import Any
 
-import ragstone
-from ragstone.checks.base import Finding, Row
+from ragstone.checks.base import Finding, Gold, Row
 from ragstone.checks.kinds import CHECKERS
+from ragstone.embed.bundled import BundledEmbedder
 from ragstone.samples import scan
 from ragstone.shown.check import gold_set
 
@@ -24,16 +25,26 @@ CLEAN = [
 
 def found(rows: list[dict[str, Any]], kind: str | None = None, **options: Any) -> list[Finding]:
     """Return what the plain checks find, of one kind if it is named; how many rows there are is no matter unless asked for."""
-    source = scan(rows)
-    read = tuple(Row(number, sample, sample.id not in {row.get("id") for row in rows}) for number, sample in enumerate(source, 1))
-    gold = replace(gold_set(source, read, {}, options.get("cluster")), embed=lambda texts: [None] * len(texts))
+    gold = replace(_gold(rows, **options), embed=lambda texts: [None] * len(texts))
     findings = [finding for checker in PLAIN for finding in checker(gold)]
     return [finding for finding in findings if (finding.kind == kind if kind else finding.kind != "too_few")]
 
 
 def found_by_all(rows: list[dict[str, Any]], kind: str, **options: Any) -> list[Finding]:
-    """Return what all checks find of one kind, those with the model as well."""
-    return [finding for finding in ragstone.check(rows, **options).findings if finding.kind == kind]
+    """Return what all checks find of one kind, those with the model as well, which is loaded once for all tests."""
+    gold = replace(_gold(rows, **options), embed=lambda texts: _model().encode(texts))
+    return [finding for checker in CHECKERS for finding in checker(gold) if finding.kind == kind]
+
+
+def _gold(rows: list[dict[str, Any]], cluster: str | None = None) -> Gold:
+    source = scan(rows)
+    read = tuple(Row(number, sample, sample.id not in {row.get("id") for row in rows}) for number, sample in enumerate(source, 1))
+    return gold_set(source, read, {}, cluster)
+
+
+@functools.cache
+def _model() -> BundledEmbedder:
+    return BundledEmbedder()
 
 
 def with_row(**row: Any) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -142,7 +142,7 @@ def gold_set(source: SampleSource, rows: Sequence[Row], mapping: Mapping[str, st
     return Gold(
         rows=rows,
         language="zh" if 2 * source.languages.get("zh", 0) > source.count else "en",
-        embed=_embed,
+        embed=_bundled(),
         misspelt={column: near for column in kept if (near := misspelt(column))},
         cluster=cluster,
     )
@@ -178,16 +178,16 @@ def _shortened(value: str | Sequence[str]) -> str | tuple[str, ...]:
     return value[:MOST_READ] if isinstance(value, str) else tuple(text[:MOST_READ] for text in value)
 
 
-def _embed(texts: Sequence[str]) -> Sequence[Vector | None]:
-    return [None if isinstance(vector, str) else vector for vector in _embedder().encode(texts)]
+def _bundled() -> Callable[[Sequence[str]], Sequence[Vector | None]]:
+    """What turns texts into vectors; the model is loaded for the first text, since most sets are told apart by wording."""
 
+    @functools.cache
+    def model() -> BundledEmbedder:
+        from ragstone.embed.bundled import BundledEmbedder
 
-@functools.cache
-def _embedder() -> BundledEmbedder:
-    """One for the process: the model takes longer to load than a small set to check."""
-    from ragstone.embed.bundled import BundledEmbedder
+        return BundledEmbedder()
 
-    return BundledEmbedder()
+    return lambda texts: [None if isinstance(vector, str) else vector for vector in model().encode(texts)]
 
 
 def _names(source: SampleSource, mapping: Mapping[str, str]) -> dict[str, str]:
