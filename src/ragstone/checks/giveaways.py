@@ -21,6 +21,29 @@ _CHOICE = re.compile(
 _CODE = re.compile(r"[a-z0-9]+(?:[._/:@#]+[a-z0-9]+)+")
 """What is written in one piece and told by nothing but itself: payment.failed, /v2/refunds."""
 
+_HELD = r"(?P<held>[^，,。？?]{2,24}?)"
+_END = r"[\s。？?]*$"
+_CONFIRM = {
+    "zh": (
+        re.compile(rf"(?:是不是|是否[是为])\s*{_HELD}(?:[吗么呢])?{_END}"),
+        re.compile(rf"(?<![不总都只可但])[是为]\s*{_HELD}[，,\s]*(?:吗|对吗|对不对|是吗|是不是|没错吧|对吧){_END}"),
+    ),
+    "en": (
+        re.compile(
+            rf"^(?:is it|am i) (?:right|true|correct) (?:that|in thinking that) .*?\b(?:is|are|takes?|lasts?|costs?) {_HELD}{_END}",
+            re.IGNORECASE,
+        ),
+    ),
+}
+"""Questions that ask to confirm what they hold: its last words, right after "is"."""
+_AMOUNT = re.compile(
+    r"(?:每[年月周天次])?(?:[\d〇零一二两三四五六七八九十百千万亿半.,:%]+|[a-z]+(?:-[a-z]+)?\b)\s*"
+    r"(?:[a-z]{0,10}|[\u3400-\u9fff]{0,4})(?: (?:a|per) [a-z]{3,5})?"
+)
+_OTHER = re.compile(r"还是|或者?|至少|至多|以上|以下|\bor\b", re.IGNORECASE)
+"""A choice or a bound: the answer may be more than the number told."""
+_ASSENT = re.compile(r"^(?:是的?|对的?|没错|正确|yes|right|correct|it is|it's|that is right)(?:[，,。.!！\s]+|(?=[\d]))", re.IGNORECASE)
+
 
 def giveaways(gold: Gold) -> Iterator[Finding]:
     """Yield giveaway."""
@@ -34,6 +57,8 @@ def given_away(row: Row) -> str | None:
     asked = row.sample.question or ""
     wording = Wording.of(row.sample)
     texts = accepted(row.sample)
+    if texts and all(_confirmed(wording, text) for text in texts):
+        return texts[0]
     if not texts or "whether" in wording.asked or "why" in wording.asked or _CHOICE.search(asked):
         return None
     return texts[0] if all(_holds(wording, text) for text in texts) else None
@@ -52,6 +77,19 @@ def _holds(asked: Wording, reference: str) -> bool:
         told = measures(reference)
         return bool(told) and told <= measures(asked.text) and new <= MOST_NEW * len(said.words)
     return _tells(said, reference) and new == 0 and _in_order(asked, said)
+
+
+def _confirmed(asked: Wording, reference: str) -> bool:
+    """True if the question asks whether it is what the reference says, and the reference says nothing else: a number or a name."""
+    match = next((match for pattern in _CONFIRM[asked.language] if (match := pattern.search(asked.text))), None)
+    if match is None or _OTHER.search(asked.text) or refuses(reference) or negated(reference):
+        return False
+    held, said = Wording(match["held"], asked.language), Wording(_ASSENT.sub("", reference.strip()), asked.language)
+    if counted := measures(said.text):
+        new = sum(word not in asked.words for word in said.words)
+        return _AMOUNT.fullmatch(held.plain) is not None and counted == measures(held.text) and new <= MOST_NEW * len(said.words)
+    # a quality ("is it free?") is asked for by nobody who wants to hear a name
+    return bool(said.words) and said.words == held.words and any(name in held.plain for name in asked.names)
 
 
 def _tells(said: Wording, reference: str) -> bool:
