@@ -138,3 +138,15 @@ def test_a_cluster_that_no_row_names_ends_with_2(call, key, parts):
     code, out, err = call([row | {"variant_of": "q1", "category": "room"} for row in CLEAN], "--cluster", key)
     assert (code, out) == (2, "")
     assert [part for part in parts if part not in err] == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_settings_file_is_named_and_counts_before_the_variable(call, capfd, lang):
+    Path("mine.toml").write_text('encoding = "gbk"\n', encoding="utf-8")
+    Path("other.toml").write_text('encoding = "big5"\n', encoding="utf-8")
+    Path("gold.csv").write_bytes("id,question,reference\na,年假几天？,五天。\n".encode("gbk"))
+    environ = {"RAGSTONE_CONFIG": "other.toml"}
+    assert run(["check", "gold.csv", "--config", "mine.toml", "--json"], lang, environ) == 0
+    assert json.loads(capfd.readouterr().out)["rows"] == 1
+    assert run(["check", "gold.csv", "--config", "none.toml"], lang, environ) == 2
+    assert "none.toml" in capfd.readouterr().err

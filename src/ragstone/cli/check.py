@@ -24,6 +24,7 @@ def command(
     encoding: Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="cli.check_encoding")] = None,
     max_cell_mb: Annotated[str | None, typer.Option("--max-cell-mb", metavar="X", help="cli.check_max_cell_mb")] = None,
     limit: Annotated[str | None, typer.Option("--limit", metavar="N", help="cli.check_limit")] = None,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="cli.evaluate_config")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="cli.check_quiet")] = False,
     lang: Annotated[str | None, typer.Option("--lang", metavar="zh|en", help="cli.lang")] = None,
 ) -> int:
@@ -36,7 +37,7 @@ def command(
 
     said = screen_language(lang) if lang else language_of(ctx)
     given = {"map": map, "encoding": encoding, "max_cell_mb": max_cell_mb, "limit": limit}
-    loaded = _settings(ctx, given)
+    loaded = _settings(ctx, given, config)
     found = _checked(file, loaded.config, cluster)
     for notice in () if quiet else (*loaded.notices, *found.notices):
         whisper(notice)
@@ -47,12 +48,12 @@ def command(
     return FAILED if strict and not found.clean else FINE
 
 
-def _settings(ctx: typer.Context, given: Mapping[str, object]) -> Loaded:
+def _settings(ctx: typer.Context, given: Mapping[str, object], config: Path | None) -> Loaded:
     from ragstone.config import load_config
 
     environ = ctx.find_root().obj["environ"]
     named = environ.get("RAGSTONE_CONFIG")
-    return load_config(given, path=Path(named) if named else None, environ=environ)
+    return load_config(given, path=config or (Path(named) if named else None), environ=environ)
 
 
 def _checked(file: Path, read: Config, cluster: str | None) -> Checked:
