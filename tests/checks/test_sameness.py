@@ -85,7 +85,7 @@ def test_one_question_loads_no_model():
         raise AssertionError(texts)
 
     rows = gold(["年假几天？"], never)
-    assert list(alike.pairs(alike.asked(rows.rows), rows)) == []
+    assert list(alike.pairs(alike.asked(rows.rows), rows, set())) == []
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -96,7 +96,7 @@ def test_looking_wording_up_finds_every_pair_that_comparing_all_finds(language):
     questions = alike.asked(rows)
     every = {(i, j) for i in range(len(questions)) for j in range(i) if same(questions[i].wording, questions[j].wording, 1.0)}
     assert len(every) > 10
-    assert {(max(i, j), min(i, j)) for i, j, sure in alike.pairs(questions, alike_all) if sure} == every
+    assert {(max(i, j), min(i, j)) for i, j, sure in alike.pairs(questions, alike_all, set()) if sure} == every
 
 
 def test_questions_that_nothing_links_are_not_embedded():
@@ -104,7 +104,7 @@ def test_questions_that_nothing_links_are_not_embedded():
         raise AssertionError(texts)
 
     rows = gold([f"第{i}号泵的{what}由谁负责？" for i in range(20) for what in ("检修", "润滑油采购")], never)
-    assert list(alike.pairs(alike.asked(rows.rows), rows)) == []
+    assert list(alike.pairs(alike.asked(rows.rows), rows, set())) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
@@ -132,3 +132,28 @@ def test_any_order_of_rows_gives_the_same_groups():
 def test_a_row_that_contradicts_is_told_as_such_only():
     rows = with_row(question="请问年假可以休几天呢？", reference="满一年 6 天，满十年 12 天。")
     assert found(rows, "near_duplicate") == []
+
+
+@pytest.mark.parametrize(
+    ("held", "others"),
+    [("水泵怎么检修？", "水泵{}怎么检修？"), ("How is the pump inspected?", "How is the {} pump inspected?")],
+)
+def test_questions_that_are_not_compared_with_all_alike_are_told(monkeypatch, held, others):
+    monkeypatch.setattr(alike, "MOST_SHARING", 3)
+    names = ["red", "blue", "green", "white"] if held.isascii() else ["红", "蓝", "绿", "白"]
+    rows = [{"id": name, "question": others.format(name), "reference": f"See {name}."} for name in names]
+    assert found([{"id": "a", "question": held}, *rows[:3]], "questions_not_compared") == []
+    (finding,) = found([{"id": "a", "question": held}, *rows], "questions_not_compared")
+    assert (finding.row, finding.id, finding.severity, finding.values["count"]) == (1, None, "note", 1)
+    assert "may be missing" in finding.text("en")
+    assert "有 1 个" in finding.text("zh")
+
+
+def test_questions_of_one_answer_that_are_not_all_compared_are_told(monkeypatch):
+    monkeypatch.setattr(alike, "MOST_SHARING", 3)
+    rows = [
+        {"id": name, "question": f"{name}归谁管理？", "reference": "由设备保障部统一管理。"}
+        for name in ("水泵", "叉车", "门禁", "电脑", "车位")
+    ]
+    (finding,) = found(rows, "questions_not_compared")
+    assert finding.values["count"] == 1

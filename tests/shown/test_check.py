@@ -56,8 +56,16 @@ def test_what_cannot_be_read_is_refused(arguments, error, tmp_path):
 @pytest.mark.parametrize("sign", ["9", "１", "Ã", "a.", "@", "《", "十", "+1-"])
 def test_a_megabyte_of_one_sign_is_cut_and_told(sign):
     text = sign * (800_000 // len(sign.encode()))
-    checked = ragstone.check([{"id": "a", "question": text, "reference": text}])
-    assert any("20000" in notice for notice in checked.notices)
+    checked = ragstone.check([*CLEAN, {"id": "a", "question": text, "reference": text}])
+    (finding,) = (f for f in checked.to_dict("en")["findings"] if f["kind"] == "text_cut")
+    assert (finding["row"], finding["id"], finding["severity"]) == (5, None, "note")
+    assert "20000 characters" in finding["text"]
+    assert "前 20000 个字符，超过的有 1 行（第 5 行）" in checked.to_markdown("zh")
+
+
+def test_a_long_text_that_is_looked_at_whole_is_not_told():
+    checked = ragstone.check(with_row(reference="早上七点半。" * 3_000))
+    assert "text_cut" not in {f.kind for f in checked.findings}
 
 
 @pytest.mark.parametrize(("row", "kind"), [({"reference": None}, "missing_reference"), ({"question": "How?\u200b"}, "control_characters")])

@@ -22,6 +22,7 @@ KINDS: dict[str, tuple[Severity, ...]] = {
     "duplicate_question": ("warning",),
     "contradiction": ("error",),
     "near_duplicate": ("warning",),
+    "questions_not_compared": ("note",),
     "missing_reference": ("warning",),
     "no_answer_reference": ("warning",),
     "empty_points": ("warning",),
@@ -43,6 +44,7 @@ KINDS: dict[str, tuple[Severity, ...]] = {
     "imbalance": ("note",),
     "unstable_ids": ("note",),
     "misspelt_column": ("note",),
+    "text_cut": ("note",),
 }
 """Kind -> severities it comes with. Texts of a kind: `check.<kind>_title`, `check.<kind>` and `check.<kind>_fix`."""
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from itertools import combinations, islice
 
-from ragstone.checks.alike import Asked, asked, groups, pairs
+from ragstone.checks.alike import MOST_SHARING, Asked, asked, groups, pairs
 from ragstone.checks.base import Finding, Gold, Row, Value
 from ragstone.checks.disagreement import accepted, disagreement
 from ragstone.checks.wording import Wording
@@ -26,14 +26,19 @@ _VARIANT = re.compile(
 
 
 def sameness(gold: Gold) -> Iterator[Finding]:
-    """Yield near_duplicate, contradiction and unlinked_variants."""
+    """Yield near_duplicate, contradiction and unlinked_variants, and questions_not_compared if there were more alike than are compared."""
     questions = asked(gold.rows)
-    found = list(pairs(questions, gold))
+    beyond: set[int] = set()
+    found = list(pairs(questions, gold, beyond))
     alike = groups(len(questions), [(i, j) for i, j, _ in found])
     contradictions = list(_contradictions(questions, [(i, j) for i, j, sure in found if sure], gold))
     yield from contradictions
     yield from _near_duplicates(questions, alike, gold, {finding.row for finding in contradictions})
     yield from _unlinked(questions, alike, gold)
+    if beyond:
+        values: dict[str, Value] = {"count": len(beyond), "most": MOST_SHARING}
+        first = min(questions[place].rows[0].number for place in beyond)
+        yield Finding("questions_not_compared", "note", first, column="question", values=values)
 
 
 # ------------------------------------------------------------------ the same in other words

@@ -23,6 +23,8 @@ MORE_WORDS = 0.82
 """Least cosine if one holds words besides."""
 AGREEING = 0.8
 """Least cosine if each holds words that the other lacks; such a pair counts only if its references say the same."""
+WHATEVER = -2.0
+"""No cosine is below: the same text."""
 LEAST = min(SAME_WORDS, MORE_WORDS, AGREEING)
 """No pair below is looked at."""
 SHARED = 0.5
@@ -102,18 +104,26 @@ def same(one: Wording, other: Wording, cosine: float, agree: bool = False) -> bo
         cosine: of their embeddings.
         agree: True if the references are known to say the same: then words may be others.
     """
+    least = nearness(one, other, agree)
+    return least is not None and cosine >= least
+
+
+def nearness(one: Wording, other: Wording, agree: bool = False) -> float | None:
+    """Return the least cosine from which two questions ask the same, as `same` has it; None if none would do. Symmetric."""
     if one.plain == other.plain or fold(one.text) == fold(other.text):
-        return True
-    if cosine < SAME_WORDS or one.language != other.language or apart(one, other):
-        return False
+        return WHATEVER
+    if one.language != other.language or apart(one, other):
+        return None
     only, others = _lacking(one, other), _lacking(other, one)
     if not only and not others:
-        return True
+        return SAME_WORDS
     if len(set(one.words) & set(other.words)) < SHARED * min(len(set(one.words)), len(set(other.words))):
-        return False
+        return None
+    if _turns([*only, *others], one.language):
+        return None
     if not only or not others:
-        return cosine >= MORE_WORDS and _loose(one, other) and not _turns([*only, *others], one.language)
-    return agree and cosine >= AGREEING and _spots(one.words, other.words) > 1 and not _turns([*only, *others], one.language)
+        return MORE_WORDS if _loose(one, other) else None
+    return AGREEING if agree and _spots(one.words, other.words) > 1 else None
 
 
 def apart(one: Wording, other: Wording) -> bool:

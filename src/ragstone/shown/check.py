@@ -119,9 +119,9 @@ def check(
     rows = tuple(_rows(source))
     _check_cluster(cluster, rows)
     names = _names(source, mapping or {})
-    found = [_named(finding, names) for finding in findings(gold_set(source, rows, mapping or {}, cluster))]
+    found = [_named(finding, names) for finding in (*findings(gold_set(source, rows, mapping or {}, cluster)), *_cuts(rows))]
     found.sort(key=lambda f: (f.row, list(KINDS).index(f.kind), f.column or "", f.text("en")))
-    return Checked(source.name, source.count, source.gold_fingerprint, tuple(found), (*source.notices, *_cut_notice(rows)))
+    return Checked(source.name, source.count, source.gold_fingerprint, tuple(found), tuple(source.notices))
 
 
 # ------------------------------------------------------------------ what the checkers are given
@@ -168,10 +168,11 @@ def _cut(sample: Sample) -> dict[str, object]:
     return {name: value for name, value in cut.items() if value != held[name]}
 
 
-def _cut_notice(rows: Sequence[Row]) -> Iterator[str]:
+def _cuts(rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield text_cut: one finding for all."""
     texts = {row.number: [text for _, items in items_of(row.sample) for text in items] for row in rows}
     if cut := [number for number, held in texts.items() if any(len(text) >= MOST_READ for text in held)]:
-        yield say("check.cut", screen_language(), count=len(cut), first=cut[0], most=MOST_READ)
+        yield Finding("text_cut", "note", cut[0], values={"count": len(cut), "rows": tuple(cut), "most": MOST_READ})
 
 
 def _shortened(value: str | Sequence[str]) -> str | tuple[str, ...]:
