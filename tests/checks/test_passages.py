@@ -31,7 +31,7 @@ def rows(*contexts):
 
 def test_a_set_of_one_form_is_told_once():
     (finding,) = found(rows(["年假"], ["病假", "证明"]), "keyword_contexts")
-    assert "keywords (2 rows)" in finding.text("en")
+    assert "keywords (rows: 2)" in finding.text("en")
     (finding,) = found(rows([PASSAGE]), "keyword_contexts")
     assert "片段（1 行）" in finding.text("zh")
 
