@@ -519,6 +519,42 @@ def test_an_interrupt_leaves_the_finished_rows_in_order(tmp_path: Path, number: 
     assert later.order == ["c"]
 
 
+def test_a_row_that_was_not_asked_any_more_ends_nothing_that_is_on_its_way(tmp_path: Path) -> None:
+    refused = asyncio.Event()
+
+    async def wait(row: Any) -> None:
+        if row.id == "a":
+            refused.set()
+        else:
+            await refused.wait()
+            for _ in range(20):
+                await asyncio.sleep(0)
+
+    def reply(row: Any, nth: int) -> Any:
+        return StoppedError("no more is asked") if row.id == "a" else body(row, nth)
+
+    to = tmp_path / "s.jsonl"
+    with pytest.raises(StoppedError, match="no more is asked"):
+        collect(gold(*"abcdef"), FakeApplication(reply, wait=wait), to, settings(concurrency=3))
+    assert ids(to) == ["b", "c"]
+
+
+def test_a_deadline_while_answers_are_waited_for_does_not_hide_why_the_call_stops(tmp_path: Path) -> None:
+    async def wait(row: Any) -> None:
+        await asyncio.sleep(0 if row.id == "a" else 3600)
+
+    def reply(row: Any, nth: int) -> Any:
+        return Kept("a", (Received("ask", body(row, nth)),), 0.1, 1, stop=AuthError("no such key"))
+
+    with pytest.raises(AuthError, match="no such key"):
+        collect(gold("a", "b"), FakeApplication(reply, wait=wait), tmp_path / "s.jsonl", settings(concurrency=2, deadline=0.2))
+
+
+def test_a_time_out_that_an_application_raises_is_not_taken_for_the_end(tmp_path: Path) -> None:
+    with pytest.raises(TimeoutError, match="its own"):
+        collect(gold(*"ab"), FakeApplication(lambda row, nth: TimeoutError("its own")), tmp_path / "s.jsonl")
+
+
 def test_a_deadline_leaves_the_finished_rows_in_order(tmp_path: Path) -> None:
     to, reached = tmp_path / "s.jsonl", threading.Event()
     with pytest.raises(StoppedError, match="deadline") as told:

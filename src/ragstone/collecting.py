@@ -218,7 +218,7 @@ class _Collection:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise StoppedError(say("collecting.deadline", screen_language(), seconds=f"{seconds:g}")) from None
+            raise self.stop or StoppedError(say("collecting.deadline", screen_language(), seconds=f"{seconds:g}")) from None
 
     async def _rounds(self, meter: RowMeter) -> None:
         """All rows that are due; then once more those lost to trouble that mostly passed."""
@@ -236,9 +236,12 @@ class _Collection:
     async def _round(self, due: Iterator[tuple[int, Row]], meter: RowMeter) -> None:
         """Ask the rows. Where the call must stop, answers that are on their way are waited for: they need not be asked for again."""
         workers = self.config.collect.concurrency or self.config.concurrency
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(None) as self.last_call:
                 await together([self._worker(due, meter) for _ in range(workers)])
+        except TimeoutError:
+            if not self.last_call.expired():
+                raise
         if self.stop is not None:
             raise self.stop
 
@@ -246,19 +249,22 @@ class _Collection:
         for place, row in due:
             try:
                 kept = await self.application.ask(row)
-            except StoppedError:
-                if self.stop is None:
-                    raise
+            except StoppedError as stop:  # may come before the row that met it, or while others are about to be answered
+                self._stop_with(stop)
                 return
             self.asked += self.due[place] != _ASKED
             self.due[place] = _ASKED
             self._keep(place, row, kept, meter)
-            if kept.stop is not None and self.stop is None:
-                self.stop = kept.stop
-                self.last_call.reschedule(asyncio.get_running_loop().time() + GRACE)
+            if kept.stop is not None:
+                self._stop_with(kept.stop)
             if self.stop is not None:
                 return
             await asyncio.sleep(0)  # an application that never waits would otherwise keep Ctrl-C from having a turn
+
+    def _stop_with(self, stop: RagstoneError) -> None:
+        if self.stop is None:
+            self.stop = stop
+            self.last_call.reschedule(asyncio.get_running_loop().time() + GRACE)
 
     def _keep(self, place: int, row: Row, kept: Kept, meter: RowMeter) -> None:
         """Write the raw line, then the sample: a row that is asked again after a kill was not written at all."""
