@@ -235,3 +235,31 @@ def test_a_body_of_plain_text_is_the_answer_of_a_server_whose_author_chose_it(na
     assert word(reading(name, "<!doctype html><title>Log in</title>")) == "login_page"
     assert word(reading(name, "  ")) in ("not_json", "empty_answer")
     assert word(reading("ragflow", ANSWER)) == "not_json"
+
+
+# ------------------------------------------------------------------ words of an answer that look like an error
+@pytest.mark.parametrize("text", ["Exception: 是所有异常的基类。", "Exception: the base of all of them."])
+def test_maxkb_an_answer_that_begins_with_the_word_exception_is_good(text):
+    assert reading("maxkb", record(content=text)).trouble is None
+    assert word(reading("maxkb", record(content=text.replace(": ", ":")))) == "error_answer"
+
+
+@pytest.mark.parametrize(("before", "after"), [("日志里写着 ", "，请重试。"), ("The log says ", ", so try again.")])
+def test_an_error_word_in_the_middle_of_a_stream_is_a_word_of_the_answer(before, after):
+    chat = sse(delta(before), delta("**ERROR**"), delta(after), delta(None, "stop"), "[DONE]")
+    assert reading("ragflow-openai", chat).trouble is None
+    assert reading("maxkb", sse(piece(before), piece("Exception:Error"), piece(after), piece("", end=True))).trouble is None
+
+
+@pytest.mark.parametrize("name", ["hayhooks", "langserve"])
+def test_a_plain_text_may_begin_with_thinking_but_not_with_broken_json(name):
+    found = reading(name, f"<think>想一想</think>{ANSWER}")
+    assert found.trouble is None and found.found.answer.endswith(ANSWER)
+    assert word(reading(name, "<error>boom</error>")) == "not_json"
+    assert word(reading(name, '[{"answer": ')) == "not_json"
+
+
+@pytest.mark.parametrize("said", ["模型不可用", "the model is gone"])
+def test_what_is_told_beside_an_answer_of_null_is_the_trouble(said):
+    assert str(reading("dify-chat", {"answer": None, "message": said}).trouble) == f"platform_error: {said}"
+    assert word(reading("dify-chat", {"answer": None, "metadata": {}})) == "empty_answer"

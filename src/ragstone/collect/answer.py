@@ -107,13 +107,13 @@ def _candidates(spec: Spec, body: Any, later: Sequence[Any]) -> Iterator[Any]:
 def _nothing(spec: Spec, body: Any, found: Any, lang: Language) -> Trouble:
     if _asks_back(body):
         return Trouble("interactive", say("mapping.interactive", lang))
-    if found is None and _stands_empty(spec, body):
-        return Trouble("empty_answer", say("mapping.empty_answer", lang))
     path = spec.answer or next((step.answer for step in reversed(spec.then) if step.answer), "")
     if found is not None and found != []:
         return Trouble("no_answer", say("mapping.answer_no_text", lang, path=path, kind=kind_of(found, lang)))
     if _only_tells(body) and (message := message_in(body)):
         return Trouble("platform_error", message)
+    if found is None and _stands_empty(spec, body):
+        return Trouble("empty_answer", say("mapping.empty_answer", lang))
     return Trouble("no_answer", say("mapping.no_answer", lang, path=path))
 
 

@@ -52,7 +52,9 @@ def error_in(events: Iterable[Event], spec: Spec) -> tuple[str, bool] | None:
     pieces = [piece for event in events for path in (spec.answer, _DELTA) if isinstance(piece := search(path, event.data), str)]
     filled = [piece for piece in pieces if piece.strip()]
     found = (at for at, piece in enumerate(filled) if any(re.match(pattern, piece) for pattern in spec.fail_if))
-    return None if (at := next(found, None)) is None else (filled[at], at > 0)
+    if (at := next(found, None)) is None or not all(filled[at].strip() in later for later in filled[at + 1 :]):
+        return None  # an error ends the answer: where other text follows it, it was a word of it
+    return filled[at], at > 0
 
 
 def _with(pieces: list[str] | None, event: Event, spec: Spec) -> list[str] | None:
