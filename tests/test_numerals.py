@@ -172,3 +172,9 @@ def test_decimals_keep_their_value(value):
 def test_endless_digits_are_read():
     assert numbers("9" * 10_000) == ["9" * 10_000]
     assert numbers("一" * 10_000) == []
+
+
+@pytest.mark.parametrize(("text", "found"), [("2024 年{}3 月", ["2024-03"]), ("第 5 批{}3 月", ["5", "3"]), ("on{}May 3", ["05-03"])])
+def test_thousands_of_blanks_are_passed_by_once(text, found):
+    assert numbers(text.format(" ")) == numbers(text.format(" " * 40_000))
+    assert numbers(text.format(" ")) == found

@@ -47,7 +47,7 @@ def _pattern() -> re.Pattern[str]:
     hanzi_day = "[二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
     hanzi_month = "十[一二]?|[一二三四五六七八九]"
     parts = {
-        "zhdate": rf"(?<!\d)(?:(?P<zy>\d{{4}}|{digit}{{4}})\s*年)?\s*(?P<zm>1[0-2]|0?[1-9]|{hanzi_month})\s*月"
+        "zhdate": rf"(?<!\d)(?:(?P<zy>\d{{4}}|{digit}{{4}})\s*年\s*)?(?P<zm>1[0-2]|0?[1-9]|{hanzi_month})\s*月"
         rf"(?:\s*(?P<zd>{day}|{hanzi_day})\s*[日号])?",
         "isodate": rf"(?<![\d.-])(?P<iy>(?:19|20)\d\d)(?P<sep>[-/.])(?P<im>0?[1-9]|1[0-2])(?P=sep)(?P<id>{day})(?![\d])",
         "mdy": rf"\b(?P<mm>{months})\s+(?P<md>{day})(?:st|nd|rd|th)?\b{year.format('m')}",

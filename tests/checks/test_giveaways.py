@@ -89,3 +89,16 @@ def test_a_question_that_asks_to_confirm_the_number_or_name_of_its_reference_is_
 )
 def test_a_question_that_asks_to_confirm_something_else_is_left_alone(question, reference):
     assert found(with_row(question=question, reference=reference), "giveaway") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [("保修期是{}一年吗？", "一年。"), ("保修期是{}，一年", "一年。"), ("Is it right that the term is{}a year?", "A year.")],
+)
+def test_thousands_of_blanks_after_is_keep_nobody_waiting(said, end):
+    from ragstone.checks.giveaways import _CONFIRM
+
+    patterns = [pattern for patterns in _CONFIRM.values() for pattern in patterns]
+    held = {match["held"][0] for blanks in (1, 20_000) for pattern in patterns if (match := pattern.search(said.format(" " * blanks)))}
+    assert not any(first.isspace() for first in held)
+    assert not found(with_row(question=said.format(" " * 20_000), reference=end + "另需登记。"), "giveaway")

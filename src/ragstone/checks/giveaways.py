@@ -21,7 +21,7 @@ _CHOICE = re.compile(
 _CODE = re.compile(r"[a-z0-9]+(?:[._/:@#]+[a-z0-9]+)+")
 """What is written in one piece and told by nothing but itself: payment.failed, /v2/refunds."""
 
-_HELD = r"(?P<held>[^，,。？?]{2,24}?)"
+_HELD = r"(?P<held>[^\s，,。？?][^，,。？?]{1,23}?)"
 _END = r"[\s。？?]*$"
 _CONFIRM = {
     "zh": (
