@@ -58,6 +58,8 @@ def why(lang="en", bodies=(BODY,), own=("answer", "contexts", "context_text"), *
         ("data.xyzzy || data.answr", "did you mean answer?"),
         ("dat || data.zzz", "at data there are: answer, chunks, total"),
         ("join('', data.chunk[].content)", "at data there are: answer, chunks, total; did you mean chunks?"),
+        ("data.chunks[].contents", "at data.chunks[] there are: id, content; did you mean content?"),
+        ("join('', data.chunks[].contents)", "at data.chunks[] there are: id, content; did you mean content?"),
         ("data.chunks[9].content", "at data.chunks there is a list of 2 only"),
         ("data.chunks[?id=='c9'] | [0].content", "finds nothing"),
     ],
@@ -66,6 +68,12 @@ def test_an_answer_that_is_nowhere(path, told):
     text = why(answer=path)
     assert text.startswith(f"[collect] answer = {path} finds nothing in any response; ")
     assert told in text
+
+
+@pytest.mark.parametrize("parts", [[], [{"t": ""}], [{"image": "x"}, {"t": ""}]])
+@pytest.mark.parametrize("path", ["parts[].t", "join('', parts[].t)"])
+def test_an_answer_that_is_empty_is_at_its_place(path, parts):
+    assert why(answer=path, bodies=({"parts": parts},)) is None
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,8 @@ class HttpApplication:
         """True if a response tells no trouble but, at most, that nothing stands where the answer should."""
         if trouble is None or trouble.word == "no_answer":
             return True
+        if trouble.word == "empty_answer":  # it may be the application's own, unless the place of its text is wrong
+            return misfit(self._spec, [body], self._address.lang) is not None
         if self._spec.success is not None and not search(self._spec.success, body):
             return False
         # without an answer any `message` is taken for the trouble, also one that says that all is well

@@ -84,9 +84,9 @@ def _listed(value: Any) -> list[Any]:
 
 def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language, top: str | None = None) -> Misfit | None:
     """Why `path` finds nothing in any of `bodies`, each a `top`; None if it finds something in one, or there are none."""
-    if not bodies or any(search(path, body) is not None for body in bodies):
-        return None
     reached = [place for body in bodies for place in _missed(tree_of(path), body)]
+    if not bodies or any(_finds(setting, path, body) for body in bodies):
+        return None
     if not reached:
         reason = next((why for body in bodies if (why := found(path, body)[1])), None)
         place = say("mapping.misfit_failed", lang, reason=shown(reason)) if reason else _place("", bodies[0], None, lang, top)
@@ -99,6 +99,14 @@ def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language, top
     if wrong or setting != "contexts":
         return Misfit(say("mapping.misfit", lang, setting=setting, path=path, place=place), certain=True)
     return Misfit(say("mapping.misfit_unsure", lang, path=path, place=place, count=len(bodies)), certain=False)
+
+
+def _finds(setting: str, path: str, body: Any) -> bool:
+    """True if there is a value; the answer that a list is looked through for is nowhere too if no item has it: then it is [], or joined ""."""
+    value = search(path, body)
+    if setting != "answer" or (value != [] and value != ""):
+        return value is not None
+    return not any("[]" in at for at, _, _ in _missed(tree_of(path), body))
 
 
 def _telling(missed: Missed) -> tuple[int, bool, bool]:
@@ -136,7 +144,8 @@ def _walk(node: Mapping[str, Any], value: Any, at: str) -> Iterator[Missed]:
     elif kind in ("subexpression", "index_expression", "pipe"):
         yield from _chain(children, value, at)
     elif kind in ("projection", "value_projection", "filter_projection"):
-        yield from _projected(children, value, at)
+        if not computed(node, value):  # else an item has what is looked for
+            yield from _projected(children, value, at)
     elif kind == "flatten":
         yield from _walk(children[0], value, at)
     elif kind in _CALLS:
