@@ -508,6 +508,15 @@ async def test_without_a_key_the_text_asks_for_one() -> None:
     assert "wants a key, and none is set" in str(kept.stop)
 
 
+async def test_a_key_sent_by_a_header_of_ones_own_is_the_one_to_check() -> None:
+    async with RagServer(fail(401)) as server:
+        made = application(server.url, None, environ={"MY_RAG_KEY": "k-123456"}, headers={"X-Api-Key": "$env.MY_RAG_KEY"})
+        (kept,) = await ask(made)
+    assert "Check MY_RAG_KEY" in str(kept.stop)
+    assert "k-123456" not in str(kept.stop)
+    assert "none is set" not in str(kept.stop)
+
+
 # ------------------------------------------------------------------ a mapping that fits nothing
 async def test_a_mistyped_mapping_ends_the_asking_and_keeps_the_responses() -> None:
     async with RagServer(tell({"data": {"answer": "Ten days.", "sources": []}, "code": 0, "message": "success"})) as server:

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 from ragstone.collect.slot_checks import secrets
 from ragstone.collect.spec import Spec, Step
 from ragstone.errors import ConfigError
-from ragstone.text import say
+from ragstone.text import listing, say
 from ragstone.transport.endpoint import COLLECT, Endpoint, Key
 from ragstone.types import Language
 
@@ -29,6 +29,8 @@ class Address(Endpoint):
     def __init__(self, spec: Spec, key: Key, environ: Mapping[str, str], lang: Language | None) -> None:
         super().__init__(spec.url, spec.app or "", key, COLLECT, lang, secrets=_secrets(spec, environ), whole=True)
         self.own_path = "path" in spec.own
+        self.own_keys = tuple(dict.fromkeys(held.name for held in _secrets(spec, environ)))
+        """The variables and headers that hold a secret besides the key."""
         parts = urlsplit(self.url)
         self._base = urlunsplit(parts._replace(path=_without(parts.path, spec.path, spec.app)))
 
@@ -72,7 +74,7 @@ class Address(Endpoint):
         """Return the text `asking.<name>` with address, app, masked key and the settings' names filled in."""
         key = self.key.masked if self.key else say("asking.unset_key", self.lang)
         who = say("asking.app_and_key" if self.model else "asking.key_alone", self.lang, app=self.model, key=key)
-        known = {"url": self.url, "who": who, "key": key, "key_setting": self.key.name}
+        known = {"url": self.url, "who": who, "key": key, "key_setting": self.key.name, "own_keys": listing(self.own_keys, self.lang)}
         settings = {"url_setting": self.role.url, "app_setting": self.role.model, "body_setting": self.role.body}
         return self._unlocked(say(f"asking.{name}", self.lang, **{**known, **settings, **values}))
 

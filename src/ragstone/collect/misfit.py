@@ -102,7 +102,7 @@ def _nowhere(setting: str, path: str, bodies: Sequence[Any], lang: Language, top
 
 
 def _finds(setting: str, path: str, body: Any) -> bool:
-    """True if there is a value; the answer that a list is looked through for is nowhere too if no item has it: then it is [], or joined ""."""
+    """True if there is a value. An answer looked for through a list is nowhere, too, if no item has it: [], or "" when joined."""
     value = search(path, body)
     if setting != "answer" or (value != [] and value != ""):
         return value is not None

@@ -114,7 +114,7 @@ class Sorting:
         """The exception a trouble ends in, the name of its text, and what to do about an app that is none."""
         match trouble.word:
             case "key":
-                return AuthError, "key_refused" if self._address.key else "no_key", ""
+                return AuthError, self._key_text(), ""
             case "quota":
                 return AuthError, "quota_used", ""
             case "app":
@@ -123,6 +123,11 @@ class Sorting:
                 return EndpointError, "body_refused", ""
             case _:
                 return EndpointError, "no_json", ""
+
+    def _key_text(self) -> str:
+        if self._address.key:
+            return "key_refused"
+        return "own_key_refused" if self._address.own_keys else "no_key"
 
     def _hint(self, message: str, status: int) -> str:
         said = message.lower()
