@@ -29,6 +29,7 @@ from support.rag_server import ThreadedRagServer, fail, tell
 
 from ragstone.cli.app import run
 from ragstone.cli.collect_try import _stripped
+from ragstone.cli.width import width
 from ragstone.text import say
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -128,6 +129,14 @@ def test_try_stops_as_a_collection_would(server, capsys):
     assert say("cli.kept", "zh") not in told  # nothing was written
 
 
+def test_a_try_that_no_chunks_fit_is_not_called_right(server, capfd):
+    Path("ragstone.toml").write_text('[collect]\ncontexts = "choises"\n', encoding="utf-8")
+    assert collect(server, "gold.jsonl", "--try", "2", lang="zh") == 2
+    told = capfd.readouterr()
+    assert "choices" in told.err
+    assert say("collected.try_failed", "zh") in told.out.splitlines()
+
+
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\r\x07 \u202egnp.exe"
 
 
@@ -151,6 +160,13 @@ def test_init_writes_a_file_to_start_from(server, capfd, lang):
     assert "ragstone collect gold.jsonl --try 3" in out
     assert re.search(r'^platform = "fastgpt"', Path("ragstone.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert collect(None, "gold.jsonl", "--to", "samples.jsonl", "--url", server.url, "--quiet") == 0
+
+
+@LANGUAGES
+@pytest.mark.parametrize("platform", ["custom", "ragflow-retrieval"])
+def test_what_init_tells_fits_eighty_columns(capfd, lang, platform):
+    assert run(["collect", "--init", platform], lang, {}) == 0
+    assert max(width(line) for line in capfd.readouterr().out.splitlines()) <= 80
 
 
 def test_init_never_overwrites_and_force_sets_aside(capsys):

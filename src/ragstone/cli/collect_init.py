@@ -34,13 +34,16 @@ def write_settings(platform: str, path: Path, lang: Language, *, force: bool = F
 
 def written_page(platform: str, path: Path, older: Path | None, lang: Language) -> str:
     """Return what was written, which settings to fill in, and what to type next."""
+    from ragstone.cli.plain import folded
     from ragstone.config.sources import FILE_NAME
     from ragstone.text import say
 
     said = [] if older is None else [say("collected.init_set_aside", lang, path=older)]
     config = "" if str(path) == FILE_NAME else f" --config {shlex.quote(str(path))}"
     known = {"path": path, "platform": platform, "fill": _to_fill(platform, lang), "key": "RAGSTONE_COLLECT_API_KEY", "config": config}
-    return "\n".join([*said, say("collected.init_done", lang, **known)])
+    text = "\n".join([*said, say("collected.init_done", lang, **known)])
+    # commands stay whole, to be copied
+    return "\n".join(line for whole in text.split("\n") for line in ([whole] if whole.startswith("  ") else folded(whole)))
 
 
 def _to_fill(platform: str, lang: Language) -> str:

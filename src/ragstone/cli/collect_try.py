@@ -63,7 +63,7 @@ def try_page(application: Application, tried: Sequence[Tried], lang: Language) -
         lines += ["", *folded(notice, COLUMNS)]
     for number, one in enumerate(tried, 1):
         lines += ["", *_row(number, len(tried), one, lang)]
-    right = all(one.sample["error"] is None for one in tried)
+    right = all(one.sample["error"] is None and one.kept.stop is None for one in tried)
     lines += ["", *folded(say("collected.try_nothing_written" if right else "collected.try_failed", lang), COLUMNS)]
     return "\n".join(lines)
 
