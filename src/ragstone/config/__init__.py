@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ragstone.config.delivery import ExportSettings, LangfuseSettings
 from ragstone.config.model import (
     CollectSettings,
     Config,
     EmbeddingsSettings,
-    ExportSettings,
     GateRule,
     GateSettings,
     GateSlice,
@@ -50,6 +50,7 @@ __all__ = [
     "GateSettings",
     "GateSlice",
     "JudgeSettings",
+    "LangfuseSettings",
     "LevelSettings",
     "LimitSettings",
     "Loaded",

@@ -2,16 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-Many = Annotated[tuple[str, ...], Field(strict=False)]
-"""Several texts: a list in the file, commas on the command line."""
-
-
-class Settings(BaseModel):
-    """A table of settings: frozen, strictly typed, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
+from ragstone.config.base import Many, Settings
+from ragstone.config.delivery import ExportSettings, Step
 
 
 class JudgeSettings(Settings):
@@ -236,19 +230,6 @@ class GateSettings(Settings):
     """Limits by metric."""
     slices: Annotated[tuple[GateSlice, ...], Field(strict=False)] = ()
     """Limits on slices."""
-
-
-ExportFormat = Literal["csv", "json", "jsonl", "xlsx", "parquet", "md", "junit", "langfuse"]
-
-
-class ExportSettings(Settings):
-    """`[export]`: where the `export` step of a pipeline sends a run."""
-
-    to: Annotated[tuple[ExportFormat, ...], Field(strict=False)] = ()
-    """Targets."""
-
-
-Step = Literal["collect", "evaluate", "diagnose", "compare", "gate", "report", "export"]
 
 
 class Config(Settings):
