@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ragstone.langfuse.origin import Origin, origin_of
 
 WHOLE = {"trace_id": "t1", "host": "https://lf.example", "project_id": "p1"}
