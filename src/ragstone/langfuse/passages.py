@@ -1,0 +1,110 @@
+"""What a retriever found, in any of the shapes in which its observation holds it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LISTS = (
+    *("documents", "contexts", "chunks", "passages", "source_documents", "source_nodes", "nodes", "results", "records", "hits", "matches"),
+    *("items", "quotelist", "quote_list", "retriever_resources", "context", "docs", "data", "result", "output", "list"),
+)
+"""Keys under which the list of passages stands, the surest first."""
+TEXTS = ("text", "content", "page_content", "pagecontent", "chunk", "passage", "body", "document", "snippet")
+INNER = ("node", "segment", "document", "payload", "entity", "fields", "_source", "metadata")
+"""Keys of an object within a passage that may hold its text, id or source."""
+IDS = ("id", "chunk_id", "segment_id", "node_id", "id_", "_id", "doc_id", "document_id")
+SCORES = ("score", "similarity", "relevance_score", "similarity_score", "_score")
+SOURCES = ("source", "sourcename", "source_name", "document_name", "document_keyword", "file_name", "filename", "file_path", "url", "title")
+DEEPEST = 4
+"""Objects within objects that are looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One retrieved text."""
+
+    text: str
+    id: str | None = None
+    score: float | None = None
+    source: str | None = None
+
+
+def passages_in(output: Any) -> tuple[Passage, ...] | None:
+    """Return what was retrieved, in its order; () = nothing was, None = the output does not tell."""
+    return _found(output, DEEPEST)
+
+
+def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
+    if isinstance(output, str):
+        return (Passage(output),) if output.strip() else None
+    if isinstance(output, list):
+        return _of_list(output, depth)
+    if not depth or not isinstance(output, Mapping):
+        return None
+    low = _lowered(output)
+    lists = (_found(low[name], depth - 1) for name in LISTS if isinstance(low.get(name), list | Mapping))
+    found = next((one for one in lists if one is not None), None)
+    if found is not None:
+        return found
+    one = _passage(low)
+    if one is None and isinstance(low.get("context"), str):
+        return _found(low["context"], depth - 1)
+    return None if one is None else (one,)
+
+
+def _of_list(output: list[Any], depth: int) -> tuple[Passage, ...] | None:
+    """() of an empty list; None if it is filled and holds no text."""
+    passages = tuple(_each(output, depth))
+    return passages if passages or not output or all(one == [] for one in output) else None
+
+
+def _each(items: list[Any], depth: int) -> Iterator[Passage]:
+    for item in items:
+        if isinstance(item, str):
+            yield from (Passage(item),) if item.strip() else ()
+        elif _scored(item):
+            yield from (Passage(one.text, one.id, float(item[1]), one.source) for one in _each([item[0]], depth))
+        elif isinstance(item, list) and depth:  # a list for each of several queries
+            yield from _each(item, depth - 1)
+        elif isinstance(item, Mapping) and (one := _passage(_lowered(item))) is not None:
+            yield one
+
+
+def _scored(item: Any) -> bool:
+    """True for a passage with its score beside it, as some stores return them."""
+    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], str | Mapping) and _number(item[1]) is not None
+
+
+def _passage(item: Mapping[str, Any]) -> Passage | None:
+    inside = [_lowered(value) for name in INNER if isinstance(value := item.get(name), Mapping)]
+    places = [item, *inside, *(_lowered(value) for one in inside if isinstance(value := one.get("document"), Mapping))]
+    text = next((found for place in places if (found := _text(place)) is not None), None)
+    if text is None:
+        return None
+    score = next((number for place in places for name in SCORES if (number := _number(place.get(name))) is not None), None)
+    return Passage(text, _name(places, IDS), score, _name(places, SOURCES))
+
+
+def _text(place: Mapping[str, Any]) -> str | None:
+    found = next((value for name in TEXTS if isinstance(value := place.get(name), str) and value.strip()), None)
+    if found is not None:
+        return found
+    halves = [value for name in ("q", "a") if isinstance(value := place.get(name), str) and value.strip()]
+    return "\n".join(halves) or None
+
+
+def _name(places: list[Mapping[str, Any]], names: tuple[str, ...]) -> str | None:
+    values = (place.get(name) for place in places for name in names)
+    return next((str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip()), None)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, list):  # FastGPT: a score of each stage, the last one counts
+        value = value[-1].get("value") if value and isinstance(value[-1], Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _lowered(item: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key).casefold(): value for key, value in item.items()}
