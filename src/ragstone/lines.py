@@ -20,6 +20,8 @@ class Lines(Protocol):
     """Rows that can be gone through any number of times; a row's place gets it back."""
 
     name: str
+    where: str
+    """As a mistake in them is told: two runs have files of the same name."""
 
     def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
         """Yield (place, line number, row); what had to be left out goes to `notices`."""
@@ -38,7 +40,7 @@ class ListLines:
     """Rows held in memory; a place is an index."""
 
     def __init__(self, name: str, rows: Iterable[Any]) -> None:
-        self.name = name
+        self.name = self.where = name
         self.rows: list[Row] = [row if isinstance(row, dict) else row.to_dict() for row in rows]
 
     def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
@@ -59,7 +61,7 @@ class FileLines:
     """Rows of a JSONL file; a place is a byte offset."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+        self.path, self.name, self.where = path, path.name, str(path)
 
     def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
         """Yield (byte offset, line number, row); a line that is no JSON object is left out, told by its number."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.analysis.adapted import adapted
-from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem, checked
+from ragstone.analysis.cells import INTERRUPTED, Cells, Notice, RowProblem
 from ragstone.analysis.embedded import embedded
 from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
@@ -23,6 +23,7 @@ from ragstone.errors import RunFolderError
 from ragstone.facts import manifest_if_readable, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.refusals import bad_row, no_run
+from ragstone.score_rows import check, failed_of, filled, names_of, record, rounded
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
@@ -96,7 +97,7 @@ class Run:
             summary = self._summarised(SampleFacts(), worst=0, terms=Terms(intervals=False))
         except (RunFolderError, OSError) as bad:  # a debugger must be able to show a run that is broken
             return f"Run({where}, {bad})"
-        means = (f"{m.metric}={_rounded(m.mean)}" for m in summary.metrics)
+        means = (f"{m.metric}={rounded(m.mean)}" for m in summary.metrics)
         return f"Run({', '.join((where, f'samples={summary.samples}', *means))})"
 
     @classmethod
@@ -108,7 +109,7 @@ class Run:
         """
         lines = ListLines("scores", rows)
         for _, number, row in lines.read([]):
-            _check(lines.name, number, row)
+            check(lines.name, number, row)
         if not lines.rows:
             raise RunFolderError(say("results.no_rows", screen_language()))
         return cls(lines, None if samples is None else ListLines("samples", samples), manifest)
@@ -136,7 +137,7 @@ class Run:
         """Every score as a record, in file order; of a doubled cell the last line."""
         from ragstone.types import Score
 
-        return [_record(Score, self._named, number, _filled(row)) for number, row in self._final().values()]
+        return [record(Score, self._rows.where, number, filled(row)) for number, row in self._final().values()]
 
     @property
     def samples(self) -> list[Row] | None:
@@ -214,11 +215,11 @@ class Run:
             try:
                 cells.add(row, place)
             except RowProblem as bad:
-                raise bad_row(self._named, number, bad) from bad
+                raise bad_row(self._rows.where, number, bad) from bad
             held += 1
         promised = self._samples and self.manifest.get("metrics")
         if not held and not (promised and all(notice.code != "line_skipped" for notice in notices)):  # killed before its first score
-            raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._named))
+            raise RunFolderError(say("results.no_readable_line", screen_language(), path=self._rows.where))
         return cells
 
     def to_pandas(self, kind: Literal["samples", "cells", "verdicts"] = "samples") -> pandas.DataFrame:
@@ -268,7 +269,7 @@ class Run:
         [] for an unknown id.
         """
         rows = [row for _, row in self._final(sample_id).values()]
-        promised = _names(self.manifest.get("metrics")) if self.sample(sample_id) else []
+        promised = names_of(self.manifest.get("metrics")) if self.sample(sample_id) else []
         missing = set(promised) - {row["metric"] for row in rows}
         bare = {"sample_id": sample_id, "value": None, "status": INTERRUPTED[0], "reason": INTERRUPTED[1]}
         return rows + [{**bare, "metric": metric} for metric in promised if metric in missing]
@@ -288,7 +289,7 @@ class Run:
         names = dict.fromkeys(str(row["id"]) for *_, row in self._sample_rows([]))
         for place, _, row in self._rows.read([]):
             cells.add(row, place)
-        return list(_failed(cells, self._rows, iter(names)))
+        return list(failed_of(cells, self._rows, iter(names)))
 
     def replies(self, keys: Collection[str]) -> dict[str, Row]:
         """Return the stored replies of some question keys; of a key with several lines the last. {} if the run holds none."""
@@ -314,7 +315,7 @@ class Run:
         """Number the samples, and say which cells are promised of them."""
         for *_, row in self._sample_rows(notices):
             facts.add(cells.ids.number(str(row["id"])), row)
-        cells.promise(_names(self.manifest.get("metrics")))
+        cells.promise(names_of(self.manifest.get("metrics")))
 
     def _sample_rows(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
         for place, number, row in self._samples.read(notices) if self._samples else ():
@@ -325,65 +326,12 @@ class Run:
 
     def _final(self, sample_id: str | None = None) -> dict[tuple[str, str, int], tuple[int, Row]]:
         found: dict[tuple[str, str, int], tuple[int, Row]] = {}
-        name = self._named
+        name = self._rows.where
         for _, number, row in self._rows.read([]):
             if sample_id is None or str(row.get("sample_id")) == sample_id:
-                found[_check(name, number, row)] = number, row
+                found[check(name, number, row)] = number, row
         return found
-
-    @property
-    def _named(self) -> str:
-        """The scores as a mistake in them is told: two runs have files of the same name."""
-        return self._rows.name if self.path is None else str(self.path / self._rows.name)
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""
         return run_facts(self.manifest, self.path, self.notice)
-
-
-# ------------------------------------------------------------------ rows
-def _check(name: str, number: int, row: Row) -> tuple[str, str, int]:
-    try:
-        return checked(row)[:3]
-    except RowProblem as bad:
-        raise bad_row(name, number, bad) from bad
-
-
-def _filled(row: Row) -> Row:
-    """Fill in what a hand-made row may leave out and a record may not."""
-    row = {**row, "sample_id": str(row["sample_id"]), "repeat": row.get("repeat") or 0}
-    row |= {name: () for name in ("verdicts", "questions") if row.get(name) is None}
-    row["detail"] = row.get("detail") or {}
-    return row if row["status"] == "ok" or row.get("reason") else {**row, "reason": "unknown"}
-
-
-def _record(kind: type[Score], name: str, number: int, row: Row) -> Score:
-    from pydantic import ValidationError
-
-    try:
-        return kind.read(row)
-    except ValidationError as bad:
-        first = bad.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise RunFolderError(say("results.bad_row", screen_language(), file=name, line=number, problem=f"{field}: {first['msg']}")) from bad
-
-
-def _failed(cells: Cells, lines: Lines, names: Iterator[str]) -> Iterator[Row]:
-    for at in range(len(cells)):
-        name = next(names, None)
-        for column in cells.columns.values():
-            found = cells.outcome(column, at)
-            if found is None or found >= 0 or cells.reason(found)[0] != "failed":
-                continue
-            place = cells.place(column, at)
-            row = {"sample_id": name} if place < 0 else lines.at(place)
-            yield {**row, "metric": column.metric, "status": "failed", "reason": cells.reason(found)[1]}
-
-
-def _names(metrics: Any) -> list[str]:
-    return [str(name) for name in metrics] if isinstance(metrics, dict | list) else []
-
-
-def _rounded(mean: float | None) -> float | None:
-    """Four decimals; 0 and 1 only for what is exactly that."""
-    return mean if mean is None or mean in (0, 1) else min(max(round(mean, 4), 0.0001), 0.9999)
