@@ -23,7 +23,7 @@ from ragstone.errors import RunFolderError
 from ragstone.facts import manifest_if_readable, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.refusals import bad_row, no_run
-from ragstone.score_rows import check, failed_of, filled, names_of, record, rounded
+from ragstone.score_rows import check, digest, failed_of, filled, names_of, record, rounded
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
@@ -100,6 +100,14 @@ class Run:
         means = (f"{m.metric}={rounded(m.mean)}" for m in summary.metrics)
         return f"Run({', '.join((where, f'samples={summary.samples}', *means))})"
 
+    def __eq__(self, other: object) -> bool:
+        """True for the same manifest, samples and scores; where a run is kept, and how its files are laid out, is no part of it."""
+        if not isinstance(other, Run):
+            return NotImplemented
+        return self.manifest == other.manifest and self._sample_digests() == other._sample_digests() and self._digests() == other._digests()
+
+    __hash__ = None  # type: ignore[assignment]
+
     @classmethod
     def from_scores(cls, rows: Iterable[Row | Score], samples: Iterable[Row | Sample] | None = None, manifest: Row | None = None) -> Run:
         """Return a run of rows held in memory: the dicts of `scores.jsonl` (or Score records), with samples if there are any.
@@ -113,6 +121,12 @@ class Run:
         if not lines.rows:
             raise RunFolderError(say("results.no_rows", screen_language()))
         return cls(lines, None if samples is None else ListLines("samples", samples), manifest)
+
+    def read_through(self, wrap: Callable[[Lines], Lines]) -> Run:
+        """Return the same run with its score rows read through what `wrap` makes of them."""
+        found = Run(wrap(self._rows), self._samples, self.manifest, self.path, self.notices, self._replies)
+        found.levels = self.levels
+        return found
 
     @property
     def signature(self) -> str | None:
@@ -187,12 +201,25 @@ class Run:
         return self._summarised(facts, worst, min_coverage, terms)
 
     def _summarised(self, facts: SampleFacts, worst: int, min_coverage: float | None = None, terms: Terms | None = None) -> ShownSummary:
+        notices: list[Notice] = []
+        cells = self.cells(facts, notices)
+        return self.summary_of(cells, facts, notices, worst, min_coverage, terms)
+
+    def summary_of(
+        self,
+        cells: Cells,
+        facts: SampleFacts,
+        told: list[Notice],
+        worst: int,
+        min_coverage: float | None = None,
+        terms: Terms | None = None,
+    ) -> ShownSummary:
+        """Return the run in numbers from what `cells` has read; `told` holds the notices it gave."""
         from ragstone.shown.summary import ShownSummary
 
-        notices = [*self.notices, *adapted(self.manifest), *embedded(self.manifest)]
-        cells = self.cells(facts, notices)
         check_cluster(facts)
         limit = least_coverage(min_coverage, self.manifest)
+        notices = [*self.notices, *adapted(self.manifest), *embedded(self.manifest), *told]
         known: dict[str, Any] = {"run": self.facts(), "worst": worst, "min_coverage": limit, "notices": notices, "terms": terms}
         return ShownSummary.of(summarise(cells, facts, self.row_at, **known))
 
@@ -331,6 +358,15 @@ class Run:
             if sample_id is None or str(row.get("sample_id")) == sample_id:
                 found[check(name, number, row)] = number, row
         return found
+
+    def _digests(self) -> dict[tuple[str, str, int], bytes]:
+        return {check(self._rows.where, number, row): digest(row) for _, number, row in self._rows.read([])}
+
+    def _sample_digests(self) -> dict[str, bytes] | None:
+        """In run order, which counts; None if the run holds no samples."""
+        if self._samples is None:
+            return None
+        return {str(row.get("id", number)): digest(row) for _, number, row in self._samples.read([])}
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.cells import Cells, RowProblem, checked
 from ragstone.errors import RunFolderError
 from ragstone.lines import Lines, Row
 from ragstone.refusals import bad_row
+from ragstone.plain_json import dumped
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
@@ -25,6 +27,11 @@ def check(name: str, number: int, row: Row) -> tuple[str, str, int]:
         return checked(row)[:3]
     except RowProblem as bad:
         raise bad_row(name, number, bad) from bad
+
+
+def digest(row: Row) -> bytes:
+    """Return 16 bytes that two rows share if they say the same, in whatever order of their fields."""
+    return blake2b(dumped(row, sort=True), digest_size=16).digest()
 
 
 def filled(row: Row) -> Row:

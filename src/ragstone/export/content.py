@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
-from ragstone.analysis.cells import Cells, Notice
+from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Column, Notice
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts
+from ragstone.export.measured import Measured
 from ragstone.results import Run
 from ragstone.shown.summary import ShownSummary
 from ragstone.types import Status
 
 Row = dict[str, Any]
+Fetch = Callable[[int], Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +49,36 @@ class Line:
     """In the order of `Content.metrics`; None where the run has no such cell."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What the samples hold, from one pass over them."""
+
+    fields: dict[str, None]
+    """Names of fields with a value in some sample, but `id` and `meta`."""
+    meta: dict[str, None]
+    again: dict[str, Row]
+    """The last row of each sample that is there more than once."""
+    any: bool
+
+
 class Content:
     """What a run holds for an export."""
 
     def __init__(self, run: Run) -> None:
         """Nothing is read yet."""
-        self.run = run
-        self.notices: list[Notice] = []
-        """What had to be left out of the files."""
+        self.run = run.read_through(Measured)
+        """The run; a value in it that is no number (NaN, infinity) is a failed cell, `not_a_number`."""
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What had to be left out of the files, or mended; reads the run."""
+        return self._read[2]
 
     @cached_property
     def summary(self) -> ShownSummary:
         """The run in numbers, with n/total, intervals and coverage; without slices and lowest scores."""
-        return self.run.summary(by="", worst=0)
+        cells, facts, notices = self._read
+        return self.run.summary_of(cells, facts, notices, worst=0)
 
     @property
     def facts(self) -> RunFacts:
@@ -72,47 +90,88 @@ class Content:
         """Every metric, in the order of the summary."""
         return tuple(self._cells.columns)
 
-    @cached_property
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields that some sample has a value of, in the order they are met; neither `id` nor `meta`."""
+        return tuple(self._survey.fields)
+
+    @property
     def meta_keys(self) -> tuple[str, ...]:
         """Every key of the samples' `meta`: the user's own columns, in the order they are met."""
-        rows = (row.get("meta") for row in self.run.sample_rows([]))
-        return tuple(dict.fromkeys(key for meta in rows if isinstance(meta, dict) for key in meta))
+        return tuple(self._survey.meta)
 
-    @cached_property
+    @property
     def has_samples(self) -> bool:
         """True if the run holds the texts of its samples."""
-        return next(iter(self.run.sample_rows([])), None) is not None
+        return self._survey.any
 
     def lines(self) -> Iterator[Line]:
         """Yield every sample in run order, those the run holds first."""
+        columns = list(self._cells.columns.values())
         with self.run.fetching() as fetch:
-            at = 0
-            for sample in self.run.sample_rows([]):
-                if self._cells.ids.find(str(sample["id"])) == at:
-                    yield Line(str(sample["id"]), sample, self._cells_of(at, fetch))
-                    at += 1
-            for rest in islice(range(len(self._cells)), at, None):
-                cells = self._cells_of(rest, fetch)
-                name = next(str(cell.row["sample_id"]) for cell in cells if cell is not None and cell.row)
-                yield Line(name, {"id": name}, cells)
+            for at, name, sample in self._numbered(fetch):
+                yield Line(name, sample, tuple([self._cell(column, at, fetch) for column in columns]))
 
     def scores(self) -> Iterator[Row]:
         """Yield the stored score lines in run order, then metric, then repeat; of a doubled cell the last."""
         with self.run.fetching() as fetch:
             for at in range(len(self._cells)):
                 for column in self._cells.columns.values():
-                    for lane in column.lanes.values():
-                        if at < len(lane.values) and lane.values[at] != -1.0:
-                            yield fetch(lane.places[at])
+                    yield from _stored(column, at, fetch)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield what `scores` yields, and in place of a promised cell that has no line one that is failed, `interrupted`."""
+        bare = {"repeat": 0, "value": None, "status": INTERRUPTED[0], "reason": INTERRUPTED[1]}
+        with self.run.fetching() as fetch:
+            for at, name, _ in self._numbered(fetch):
+                for column in self._cells.columns.values():
+                    held = False
+                    for row in _stored(column, at, fetch):
+                        held = True
+                        yield row
+                    if not held and self._cells.outcome(column, at) is not None:
+                        yield {"sample_id": name, "metric": column.metric, **bare}
+
+    @property
+    def _cells(self) -> Cells:
+        return self._read[0]
 
     @cached_property
-    def _cells(self) -> Cells:
-        return self.run.cells(SampleFacts(), self.notices)
+    def _read(self) -> tuple[Cells, SampleFacts, list[Notice]]:
+        facts, notices = SampleFacts(), list[Notice]()
+        return self.run.cells(facts, notices), facts, notices
 
-    def _cells_of(self, at: int, fetch: Any) -> tuple[Cell | None, ...]:
-        return tuple(self._cell(column, at, fetch) for column in self._cells.columns.values())
+    @cached_property
+    def _survey(self) -> _Survey:
+        fields, meta, again, count = dict[str, None](), dict[str, None](), dict[str, Row](), 0
+        numbers = self._cells.ids
+        for row in self.run.sample_rows([]):
+            name = str(row["id"])
+            if numbers.find(name) != count:
+                again[name] = row
+            else:
+                count += 1
+            fields.update(dict.fromkeys(key for key, value in row.items() if value is not None))
+            if isinstance(held := row.get("meta"), dict):
+                meta.update(dict.fromkeys(held))
+        for name in ("id", "meta"):
+            fields.pop(name, None)
+        return _Survey(fields, meta, again, bool(count))
 
-    def _cell(self, column: Any, at: int, fetch: Any) -> Cell | None:
+    def _numbered(self, fetch: Fetch) -> Iterator[tuple[int, str, Row]]:
+        """Yield (number, id, sample row) of every sample; of one that is there more than once the last row."""
+        again, numbers, at = self._survey.again, self._cells.ids, 0
+        for sample in self.run.sample_rows([]):
+            name = str(sample["id"])
+            if numbers.find(name) == at:
+                yield at, name, again.get(name, sample)
+                at += 1
+        for rest in range(at, len(self._cells)):
+            places = (lane.places[rest] for c in self._cells.columns.values() for lane in c.lanes.values() if lane.value(rest) != ABSENT)
+            name = str(fetch(next(places))["sample_id"])
+            yield rest, name, {"id": name}
+
+    def _cell(self, column: Column, at: int, fetch: Fetch) -> Cell | None:
         found = self._cells.outcome(column, at)
         if found is None:
             return None
@@ -122,3 +181,9 @@ class Content:
             return Cell(column.metric, found, "ok", row.get("reason"), row)
         status, reason = self._cells.reason(found)
         return Cell(column.metric, None, "failed" if status == "failed" else "not_applicable", reason, row)
+
+
+def _stored(column: Column, at: int, fetch: Fetch) -> Iterator[Row]:
+    for lane in column.lanes.values():
+        if lane.value(at) != ABSENT:
+            yield fetch(lane.places[at])
