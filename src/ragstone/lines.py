@@ -68,7 +68,7 @@ class FileLines:
         unread = place = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(lines_of(file), 1):
-                row = _parsed(line)
+                row = parsed(line)
                 if row is not None and not unread:
                     yield place, number, row
                 elif row is not None or line.strip():
@@ -93,12 +93,13 @@ class FileLines:
 
             def fetch(place: int) -> Row:
                 file.seek(place)
-                return _parsed(file.readline()) or {}
+                return parsed(file.readline()) or {}
 
             yield fetch
 
 
-def _parsed(line: bytes) -> Row | None:
+def parsed(line: bytes) -> Row | None:
+    """Return a JSON object, read tolerantly; None for what is none."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:

@@ -37,11 +37,13 @@ SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.
 
 
 def load(path: str | Path) -> Run:
-    """Return the run of a run folder; its lines are read when they are needed.
+    """Return the run of a run folder, or of a JSON export of one; its lines are read when they are needed.
 
     Raises:
-        RunFolderError: there is no such folder, or it holds no scores.
+        RunFolderError: there is nothing of that name, or it holds no scores; the text says what it is instead.
     """
+    if Path(path).is_file():
+        return _of_file(Path(path))
     folder = existing(path)
     scores = folder / SCORES
     if not scores.is_file():
@@ -67,6 +69,15 @@ def existing(path: str | Path) -> Path:
     return folder
 
 
+def _of_file(path: Path) -> Run:
+    from ragstone.export_file import read_export
+
+    held = read_export(path)
+    if held.empty and not (held.samples and held.manifest.get("metrics")):
+        raise RunFolderError(say("results.no_scores", screen_language(), path=path))
+    return Run(held.scores, held.samples, held.manifest, path, held.notices)
+
+
 class Run:
     """Scores of some metrics on some samples, and where they come from."""
 
@@ -86,7 +97,7 @@ class Run:
         self.notices = tuple(notices)
         """What is wrong with the manifest: there is none (`manifest_missing`), or nobody can read it (`manifest_unreadable`)."""
         self.path = path
-        """The run folder; None for rows held in memory."""
+        """The run folder, or the JSON export; None for rows held in memory."""
         self.levels = USUAL
         """Limits of the levels of its means, unless a caller names others."""
 
@@ -289,6 +300,10 @@ class Run:
         """Yield the samples as stored; one without an id is left out and named in `notices`."""
         for *_, row in self._sample_rows(notices):
             yield row
+
+    def held_samples(self) -> Iterator[Row] | None:
+        """Return the sample rows as they are held, without a look at them; None if the run holds none."""
+        return None if self._samples is None else (row for *_, row in self._samples.read([]))
 
     def rows_of(self, sample_id: str) -> list[Row]:
         """Return the score rows of one sample, of a doubled cell the last; a promised cell without a row as interrupted.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ragstone.analysis.cells import Cells, RowProblem, checked
 from ragstone.errors import RunFolderError
 from ragstone.lines import Lines, Row
-from ragstone.refusals import bad_row
 from ragstone.plain_json import dumped
+from ragstone.refusals import bad_row
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ _FIELDS: dict[str, Any] = {
     **dict.fromkeys(("sample_id", "metric")),
     "repeat": 0,
     **dict.fromkeys(("value", "status", "reason")),
-    **{"verdicts": [], "questions": [], "detail": {}},
+    "verdicts": [],
+    "questions": [],
+    "detail": {},
 }
 _TOGETHER = 1 << 20
 
