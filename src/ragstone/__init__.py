@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ragstone.collect_api import acollect_samples, collect_samples
     from ragstone.collecting import Collected
     from ragstone.errors import ConfigError, DataError, RagstoneError, RunFolderError, StoppedError
+    from ragstone.export.receipt import Receipt
+    from ragstone.exporting import Written, aexport_run, export_run
     from ragstone.metrics.answer_correctness import AnswerCorrectness
     from ragstone.metrics.answer_relevancy import AnswerRelevancy
     from ragstone.metrics.context_precision import ContextPrecision
@@ -37,6 +39,10 @@ _HOME = {
     "collect_samples": "ragstone.collect_api",
     "acollect_samples": "ragstone.collect_api",
     "Collected": "ragstone.collecting",
+    "export_run": "ragstone.exporting",
+    "aexport_run": "ragstone.exporting",
+    "Written": "ragstone.exporting",
+    "Receipt": "ragstone.export.receipt",
     "Estimate": "ragstone.rehearsal",
     "Levels": "ragstone.analysis.levels",
     "load": "ragstone.results",
@@ -88,21 +94,25 @@ __all__ = [
     "Levels",
     "Plan",
     "RagstoneError",
+    "Receipt",
     "Run",
     "RunFolderError",
     "Sample",
     "Score",
     "StoppedError",
     "Verdict",
+    "Written",
     "__version__",
     "acollect_samples",
     "aevaluate",
+    "aexport_run",
     "check",
     "collect_samples",
     "compare",
     "diagnose",
     "estimate",
     "evaluate",
+    "export_run",
     "gate",
     "history",
     "load",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to rea
     import pandas
 
     from ragstone.shown.summary import ShownSummary
-    from ragstone.types import Sample, Score
+    from ragstone.types import Language, Sample, Score
 
 SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl"
 
@@ -287,6 +287,12 @@ class Run:
         if make is None:
             raise frames.unknown_kind(kind)
         return make(row for _, row in self._final().values())
+
+    def export(self, to: str, path: str | Path | None = None, *, force: bool = False, lang: Language | None = None, **settings: Any) -> Any:
+        """Export the run as `ragstone.export_run` does, which says more; `pandas` and `dataset` without a path return their object."""
+        from ragstone.exporting import export_by
+
+        return export_by(self, to, path, force=force, lang=lang, **settings)
 
     def row_at(self, place: int) -> Row:
         """Return the score row that stands at a place of `cells`."""

@@ -32,6 +32,7 @@ COMMANDS = (
     "diagnose",
     "compare",
     "gate",
+    "export",
     "plan",
     "history",
     "replay",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragstone.shown.blocks import Block
+    from ragstone.types import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,17 @@ class Receipt:
     def missing(self) -> int:
         """Things that are due and not there."""
         return 0 if self.dry_run else sum(self.due.values()) - sum(self.accepted.values()) - sum(self.kept.values())
+
+    @property
+    def exit_code(self) -> int:
+        """1 if anything is missing on the other side, else 0."""
+        return 1 if self.missing else 0
+
+    def blocks(self, lang: Language) -> list[Block]:
+        """The page for people."""
+        from ragstone.shown.receipt import receipt_blocks
+
+        return list(receipt_blocks(self, lang))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `export --json`."""

@@ -1,0 +1,120 @@
+"""The file or folder that an export is written to: checked before any work, written beside, put in its place whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from ragstone.errors import ConfigError, StoppedError, reason_of
+from ragstone.text import say, screen_language
+
+Fill = Callable[[IO[bytes] | str], None]
+
+
+class Target:
+    """Where an export goes. A process that is killed leaves the old file or none, and perhaps a `.part` beside it."""
+
+    def __init__(self, path: Path, run: Path | None, *, force: bool, folder: bool) -> None:
+        """`run`: folder of the run, whose own files no export replaces. `folder`: a folder is to be written."""
+        self.path, self._run, self._force, self._folder = path, run, force, folder
+
+    def check(self) -> None:
+        """Raise ConfigError if the target is of the wrong kind, is there already, or cannot be written."""
+        lang = screen_language()
+        path = self.path
+        try:
+            kind = path.stat().st_mode
+        except FileNotFoundError:
+            self._check_place(path)
+            return
+        except OSError as bad:
+            raise self._refused(bad) from bad
+        if self._run is not None and path.resolve().parent == self._run.resolve() and not stat.S_ISDIR(kind):
+            raise ConfigError(say("export.of_the_run", lang, path=path, run=self._run))
+        if stat.S_ISDIR(kind) != self._folder and (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
+            raise ConfigError(say("export.is_a_file" if self._folder else "export.is_a_folder", lang, path=path))
+        if self._folder and any(path.iterdir()) and not self._force:
+            raise ConfigError(say("export.exists", lang, path=path))
+        if stat.S_ISREG(kind) and not self._force:
+            raise ConfigError(say("export.exists", lang, path=path))
+        self._check_place(path)
+
+    def write(self, fill: Fill) -> int:
+        """Write the whole target and return its size in bytes.
+
+        Raises ConfigError if the place cannot be written, StoppedError if the disk does not take it.
+        """
+        path = self.path.resolve() if self.path.is_symlink() else self.path
+        if path.exists() and not path.is_dir() and not path.is_file():  # a device, a pipe: nothing can be put in its place
+            with path.open("wb") as file:
+                return self._filled(file, fill)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent))
+        except OSError as bad:
+            raise self._refused(bad) from bad
+        try:
+            return self._in_place(draft, path, fill)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def measure(self, fill: Fill) -> int:
+        """Return the size that the target would have; it is written to the system's temporary folder and removed again."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self._made(Path(folder) / "draft", fill)
+
+    # ------------------------------------------------------------------ writing
+    def _in_place(self, draft: Path, path: Path, fill: Fill) -> int:
+        size = self._made(draft / "new", fill)
+        try:
+            if self._folder and path.exists():
+                path.rename(draft / "old")
+            elif path.exists():
+                shutil.copymode(path, draft / "new")
+            (draft / "new").replace(path)
+        except OSError as bad:
+            raise self._lost(bad) from bad
+        return size
+
+    def _made(self, new: Path, fill: Fill) -> int:
+        if not self._folder:
+            with new.open("w+b") as file:
+                return self._filled(file, fill)
+        new.mkdir()
+        try:
+            fill(str(new))
+        except OSError as bad:
+            raise self._lost(bad) from bad
+        return sum(one.stat().st_size for one in new.rglob("*") if one.is_file())
+
+    def _filled(self, file: IO[bytes], fill: Fill) -> int:
+        try:
+            fill(file)
+            file.flush()
+            with suppress(OSError):  # of devices and pipes, which keep nothing
+                os.fsync(file.fileno())
+            return file.tell() if file.seekable() else 0
+        except OSError as bad:
+            raise self._lost(bad) from bad
+
+    # ------------------------------------------------------------------ what the system refuses
+    def _check_place(self, path: Path) -> None:
+        """The nearest folder above that is there must be one, and one that can be written into."""
+        above = next((one for one in path.absolute().parents if one.exists()), Path("/"))
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            reason = say("errors.system_not_allowed" if above.is_dir() else "export.above_is_a_file", screen_language())
+            raise ConfigError(say("export.unwritable", screen_language(), path=path, above=above, reason=reason))
+
+    def _refused(self, bad: OSError) -> ConfigError:
+        lang = screen_language()
+        return ConfigError(say("export.unwritable", lang, path=self.path, above=self.path.parent, reason=reason_of(bad, lang)))
+
+    def _lost(self, bad: OSError) -> StoppedError:
+        lang = screen_language()
+        return StoppedError(say("export.lost", lang, path=self.path, reason=reason_of(bad, lang)))
