@@ -1,0 +1,229 @@
+"""Packs of units as requests, and what each reply says of its units."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import orjson
+
+from ragstone import __version__
+from ragstone.langfuse.strategy import WAYS, Strategy, Way
+
+if TYPE_CHECKING:
+    from ragstone.langfuse.client import Client, Reply
+    from ragstone.langfuse.units import Unit
+
+_OTLP = {"x-langfuse-ingestion-version": "4"}
+_ITEM_UNKNOWN = re.compile(r"\bitem\b", re.IGNORECASE)
+"""A 404 whose words name the item is about the item; without it the operation itself is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A unit, and its body as JSON."""
+
+    unit: Unit
+    raw: bytes
+
+
+Pack = Sequence[Parcel]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a pack."""
+
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Id of a unit that was not taken -> the server's words. All others were taken, unless `unclear`."""
+    unclear: str | None = None
+    """The server's words if some, or all, were not taken and nobody says which: to be asked again in smaller packs."""
+
+
+TAKEN = Verdict()
+
+
+class Posting:
+    """Sends packs to one server, each kind in the way it takes it. Every method raises StoppedError as `Client` does."""
+
+    def __init__(self, client: Client, strategy: Strategy) -> None:
+        self._client, self._strategy = client, strategy
+        self._asking = asyncio.Lock()
+        self._linked = False
+        self.run_id: str | None = None
+        """Id of the run on a server with run items, once one was taken."""
+
+    async def traces(self, pack: Pack) -> Verdict:
+        """Send the spans of some traces; one bad span has the server refuse them all."""
+        reply = await self._client.post("otel/v1/traces", _otlp(pack), packed=True, headers=_OTLP)
+        return TAKEN if reply.good else Verdict(unclear=_words(reply))
+
+    async def item(self, pack: Pack) -> Verdict:
+        """Send one item of a data set."""
+        return _of_one(pack, await self._client.post("dataset-items", pack[0].raw))
+
+    async def run_item(self, pack: Pack) -> Verdict | None:
+        """Link one item to the run; None if this server has no such links."""
+        if self._strategy.run_items is False:
+            return None
+        reply = await self._client.post("dataset-run-items", pack[0].raw)
+        if reply.good:
+            self._linked = True
+            self._strategy.links(True)
+            run_id = reply.body.get("datasetRunId") if isinstance(reply.body, dict) else None
+            self.run_id = run_id if isinstance(run_id, str) else self.run_id
+            return TAKEN
+        if reply.closed and not self._linked and not (reply.status == 404 and _ITEM_UNKNOWN.search(reply.message)):
+            self._strategy.links(False)
+            return None
+        return _of_one(pack, reply)
+
+    async def dataset(self, parcel: Parcel, *, known: bool) -> tuple[str | None, str]:
+        """Return the data set's id, or None and the server's words. It is made unless it is `known` to be there."""
+        if known:
+            reply = await self._client.get(f"v2/datasets/{quote(parcel.unit.id, safe='')}")
+            if (id_ := _id(reply)) is not None:
+                return id_, ""
+        reply = await self._client.post("v2/datasets", parcel.raw)
+        return _id(reply), _words(reply)
+
+    # ------------------------------------------------------------------ scores
+    async def scores(self, pack: Pack) -> Verdict:
+        """Send scores in the way this server takes them."""
+        way, sure = self._strategy.way, self._strategy.sure
+        if way is not None and sure and (found := await self._by(way, pack)) is not None:
+            return found
+        async with self._asking:  # the others wait until one pack has shown the way
+            if self._strategy.sure and not (sure and self._strategy.way == way):
+                found = await self._by(self._strategy.way or WAYS[0], pack)
+                if found is not None:
+                    return found
+            return await self._found_out(pack)
+
+    async def _found_out(self, pack: Pack) -> Verdict:
+        """Try the remembered way, then every other one, and keep the first that takes something."""
+        last = Verdict()
+        remembered = self._strategy.way
+        for way in dict.fromkeys([remembered, *WAYS] if remembered else WAYS):
+            found = await self._by(way, pack)
+            if found is None:
+                self._strategy.unfit(way)
+                continue
+            if found.unclear is not None or len(found.refused) < len(pack):
+                self._strategy.took(way)
+                return found
+            last = found
+        return last
+
+    async def _by(self, way: Way, pack: Pack) -> Verdict | None:
+        """Send in one way; None if the server does not take scores so."""
+        match way:
+            case "array":
+                return await self._array(pack)
+            case "events":
+                return await self._events(pack)
+            case "single":
+                return await self._single(pack)
+
+    async def _array(self, pack: Pack) -> Verdict | None:
+        reply = await self._client.post("scores", b"[" + b",".join(one.raw for one in pack) + b"]")
+        if reply.status == 207:
+            return _counted(pack, reply.body)
+        if reply.good:
+            return TAKEN
+        if reply.closed or (reply.status == 400 and not self._sure("array")):
+            return None
+        return Verdict(unclear=_words(reply))
+
+    async def _events(self, pack: Pack) -> Verdict | None:
+        reply = await self._client.post("ingestion", b'{"batch":[' + b",".join(_event(one) for one in pack) + b"]}")
+        if reply.good:
+            return _told(pack, reply.body)
+        if reply.closed or (reply.status == 400 and not self._sure("events")):
+            return None
+        return Verdict(unclear=_words(reply))
+
+    async def _single(self, pack: Pack) -> Verdict | None:
+        refused = dict[str, str]()
+        for one in pack:
+            reply = await self._client.post("scores", one.raw)
+            if reply.closed:
+                return None
+            if not reply.good:
+                refused[one.unit.id] = _words(reply)
+        return Verdict(refused)
+
+    def _sure(self, way: Way) -> bool:
+        return self._strategy.sure and self._strategy.way == way
+
+
+# ------------------------------------------------------------------ bodies
+def _otlp(pack: Pack) -> bytes:
+    """The request that holds the spans of a pack; each parcel is a JSON list of spans."""
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "ragstone"}}]}
+    scope = orjson.dumps({"name": "ragstone", "version": __version__})
+    spans = b",".join(inner for one in pack if (inner := one.raw.strip()[1:-1]))
+    scoped = b'[{"scope":' + scope + b',"spans":[' + spans + b"]}]"
+    return b'{"resourceSpans":[{"resource":' + orjson.dumps(resource) + b',"scopeSpans":' + scoped + b"}]}"
+
+
+def _event(one: Parcel) -> bytes:
+    """A score as an event. Servers drop a second event of one id, so the id changes with the content."""
+    head = orjson.dumps({"id": event_id(one.unit), "type": "score-create", "timestamp": one.unit.body["timestamp"]})
+    return head[:-1] + b',"body":' + one.raw + b"}"
+
+
+def event_id(unit: Unit) -> str:
+    """Return the id of the event that carries a score."""
+    return f"{unit.id}-{unit.digest}"
+
+
+# ------------------------------------------------------------------ replies
+def _words(reply: Reply) -> str:
+    return f"HTTP {reply.status}: {reply.message}" if reply.message else f"HTTP {reply.status}"
+
+
+def _of_one(pack: Pack, reply: Reply) -> Verdict:
+    return TAKEN if reply.good else Verdict({one.unit.id: _words(reply) for one in pack})
+
+
+def _id(reply: Reply) -> str | None:
+    found = reply.body.get("id") if reply.good and isinstance(reply.body, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _counted(pack: Pack, body: Any) -> Verdict:
+    """A list taken in part: the reply counts and tells messages, but not whose they are."""
+    held = body if isinstance(body, dict) else {}
+    errors = held.get("errors")
+    messages = [_message(one) for one in errors] if isinstance(errors, list) else []
+    if held.get("rejected") == 0 and held.get("accepted") == len(pack):
+        return TAKEN
+    if held.get("rejected") == len(pack) == len(messages):
+        return Verdict(dict(zip((one.unit.id for one in pack), messages, strict=True)))
+    if len(pack) == 1:
+        return Verdict({pack[0].unit.id: messages[0] if messages else "HTTP 207"})
+    return Verdict(unclear=messages[0] if messages else "HTTP 207")
+
+
+def _told(pack: Pack, body: Any) -> Verdict:
+    """A batch of events: of each that was not taken the reply tells why, under the event's id."""
+    held = body if isinstance(body, dict) else {}
+    errors = {str(one.get("id")): _message(one) for one in held.get("errors") or () if isinstance(one, dict)}
+    taken = {str(one.get("id")) for one in held.get("successes") or () if isinstance(one, dict)}
+    refused = dict[str, str]()
+    for one in pack:
+        name = event_id(one.unit)
+        if name in errors or name not in taken:
+            refused[one.unit.id] = errors.get(name, "HTTP 207")
+    return Verdict(refused)
+
+
+def _message(error: Any) -> str:
+    held = error if isinstance(error, dict) else {"message": error}
+    words = [str(held[name]) for name in ("message", "error") if isinstance(held.get(name), str) and held[name]]
+    return ": ".join(words) or "HTTP 207"
