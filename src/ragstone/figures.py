@@ -90,3 +90,26 @@ VERDICTS = frozenset(
 def verdict_word(word: object, lang: Language) -> str:
     """Return a verdict word in `lang`; an unknown one as it is."""
     return say(f"show.verdict_{word}", lang) if isinstance(word, str) and word in VERDICTS else str(word)
+
+
+def word_of(reason: str) -> str:
+    """Return the word of a reason; behind some stands a column, a cause or a count: `collect` of `collect:timeout`."""
+    return reason.partition(":")[0].partition(" ")[0]
+
+
+def meaning_of(reason: str, lang: Language) -> str:
+    """Return what a reason means, in words; "" for one that ragstone does not know."""
+    word = word_of(reason)
+    return say(f"show.why_{word}", lang) if word in REASONS else ""
+
+
+REASONS = frozenset(
+    (
+        *("contexts_missing", "missing", "no_claims", "no_reference_claims", "expected_refusal"),
+        *("expected_clarification", "no_questions", "collect", "interrupted", "budget", "timeout"),
+        *("rate_limited", "server_error", "bad_gateway", "connection", "empty_reply"),
+        *("bad_reply", "truncated", "too_long", "blocked", "verdicts"),
+        *("embedding_missing", "embedding_zero", "embedding_dimension"),
+    )
+)
+"""Words that a cell without a value may give; behind some stands a column, a cause or a count."""

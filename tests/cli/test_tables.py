@@ -8,9 +8,9 @@ from support.hand_made import MANIFEST, METRICS, ROWS, SAMPLES
 from ragstone.analysis.intervals import Interval
 from ragstone.cli.chain import chain_diagram
 from ragstone.cli.numbers import metric_label, number, percent
-from ragstone.cli.tables import REASONS, metric_table, print_summary, slice_table, summary_table, worst_list
+from ragstone.cli.tables import metric_table, print_summary, slice_table, summary_table, worst_list
 from ragstone.cli.width import width
-from ragstone.figures import interval
+from ragstone.figures import REASONS, interval
 from ragstone.results import Run
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ragstone.cli.numbers import metric_label
 from ragstone.cli.plain import clip, folded, one_line
 from ragstone.cli.sample_view import question_keys, reply_text
-from ragstone.cli.tables import COLUMNS, REASONS
+from ragstone.cli.tables import COLUMNS
+from ragstone.figures import REASONS
 from ragstone.text import say
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ragstone.cli.money import money, spent_table
 from ragstone.cli.numbers import metric_label, number, percent, ratio
 from ragstone.cli.plain import clip, folded, joined, one_line, table
 from ragstone.cli.width import width
-from ragstone.figures import confidence_of, interval, level
+from ragstone.figures import confidence_of, interval, level, meaning_of, word_of
 from ragstone.shown.remarks import failed_bounds, remarks
 from ragstone.shown.summary import slice_cell, slice_label, slice_notes, warnings
 from ragstone.text import say
@@ -151,23 +151,11 @@ def _missing(summary: Summary, lang: Language) -> Iterator[str]:
 
 def why(reason: str, told: set[str], lang: Language) -> str:
     """What a reason means, where it stands for the first time; nothing for one that ragstone does not know."""
-    word = reason.partition(":")[0].partition(" ")[0]
-    if word not in REASONS or word in told:
+    word, meaning = word_of(reason), meaning_of(reason, lang)
+    if not meaning or word in told:
         return ""
     told.add(word)
-    return say("show.why", lang, text=say(f"show.why_{word}", lang))
-
-
-REASONS = frozenset(
-    (
-        *("contexts_missing", "missing", "no_claims", "no_reference_claims", "expected_refusal"),
-        *("expected_clarification", "no_questions", "collect", "interrupted", "budget", "timeout"),
-        *("rate_limited", "server_error", "bad_gateway", "connection", "empty_reply"),
-        *("bad_reply", "truncated", "too_long", "blocked", "verdicts"),
-        *("embedding_missing", "embedding_zero", "embedding_dimension"),
-    )
-)
-"""Words that a cell without a value may give; behind some stands a column, a cause or a count."""
+    return say("show.why", lang, text=meaning)
 
 
 def _apart(summary: Summary, lang: Language) -> list[str]:

@@ -76,7 +76,7 @@ def flat(value: Any, kind: Kind) -> Plain:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    return "\n".join(value) if kind == "lines" else json_of(value)
+    return "\n".join(map(str, value)) if kind == "lines" and isinstance(value, list | tuple) else json_of(value)
 
 
 def json_of(value: Any) -> str:
