@@ -15,9 +15,9 @@ from ragstone.analysis.slices import expected_behavior
 if TYPE_CHECKING:
     from ragstone.export.content import Cell, Content, Line
 
-Kind = Literal["text", "texts", "lines", "number", "count", "flag", "json", "value", "status", "reason"]
+Kind = Literal["text", "texts", "lines", "number", "count", "flag", "json", "value", "status", "reason", "verdicts"]
 """What a column holds: `texts` a list of texts, `lines` the same to be read one below the other, `count` whole numbers of 64 bits,
-`json` anything; `value`, `status`, `reason` those of a metric. Any value may be None."""
+`json` anything, `verdicts` verdict lines; `value`, `status`, `reason` those of a metric. Any value may be None."""
 Plain = str | int | float | bool | None
 
 UNSUPPORTED = "unsupported_claims"
@@ -127,7 +127,7 @@ def _kind(value: Any) -> Kind | None:
         return "count" if -_MOST <= value < _MOST else "json"
     if isinstance(value, float):
         return "number"
-    return "texts" if isinstance(value, list) and all(isinstance(one, str) for one in value) else "json"
+    return "texts" if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value) else "json"
 
 
 def _field(name: str, kind: Kind) -> Column:
@@ -174,7 +174,7 @@ def _scores(metrics: tuple[str, ...]) -> Iterator[Column]:
     for at, metric in enumerate(metrics):
         yield Column(metric, "value", _reader(at, lambda cell: cell.value if cell.status == "ok" else None))
         yield Column(f"{metric}.status", "status", _reader(at, lambda cell: cell.status))
-        yield Column(f"{metric}.reason", "reason", _reader(at, lambda cell: cell.reason))
+        yield Column(f"{metric}.reason", "reason", _reader(at, lambda cell: _text(cell.reason)))
 
 
 def _reader(at: int, read: Callable[[Cell], Any]) -> Callable[[Line], Any]:
