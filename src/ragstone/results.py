@@ -345,6 +345,10 @@ class Run:
             return {}
         return {row["key"]: row for _, _, row in self._replies.read([]) if row.get("key") in keys}
 
+    def reply_rows(self) -> Iterator[Row]:
+        """Yield every stored reply as it stands in the file; nothing if the run holds none."""
+        yield from (row for *_, row in self._replies.read([])) if self._replies else ()
+
     def in_memory(self) -> Run:
         """Return the same run without its folder, which may go away then."""
         rows, samples, replies = (

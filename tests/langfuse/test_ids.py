@@ -50,7 +50,13 @@ def test_seeds_of_different_parts_differ(left, right):
 
 
 def test_kinds_of_ids_do_not_meet():
-    made = [score_id("p", "r", "s", "m"), mean_id("p", "r", "m"), trace_id("p", "r", "s"), score_id("p", "r", "s", "n"), mean_id("p", "s", "m")]
+    made = [
+        score_id("p", "r", "s", "m"),
+        mean_id("p", "r", "m"),
+        trace_id("p", "r", "s"),
+        score_id("p", "r", "s", "n"),
+        mean_id("p", "s", "m"),
+    ]
     assert len({*made}) == len(made)
     assert all(len(one) == 32 for one in made)
     assert len({span_id("p", "r", "s", role) for role in ("root", "retrieval", "answer", "metric:m")}) == 4

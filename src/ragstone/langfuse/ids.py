@@ -15,7 +15,7 @@ _ROOT = "root"
 
 
 def seed(*parts: str) -> str:
-    """Return what an id is made of: the parts with `|` between them; one within a part is written as `\\|`, so that parts stay apart."""
+    """Return what an id is made of: the parts with `|` between them; one within a part is escaped, so that parts stay apart."""
     return "|".join(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
 
 
