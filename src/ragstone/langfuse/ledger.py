@@ -31,7 +31,7 @@ class Ledger:
     Where there is no run folder, or it cannot be written, it remembers for as long as it lives.
     """
 
-    def __init__(self, folder: Path | None, *, host: str, project_id: str, run_name: str, timestamp: str) -> None:
+    def __init__(self, folder: Path | None, *, host: str, project_id: str, run_name: str, timestamp: str, read_only: bool = False) -> None:
         """Read what is there.
 
         Args:
@@ -40,6 +40,7 @@ class Ledger:
             project_id: the project.
             run_name: how the run is called there; told to people who read the file.
             timestamp: of the run, if the ledger does not name one yet.
+            read_only: only look: no file is made, and nothing is locked.
 
         Raises:
             RunFolderError: another export of the run is under way, or the file is no ledger of this project (named with its byte).
@@ -52,19 +53,19 @@ class Ledger:
         self._head = {"ledger": FORMAT, "host": host, "project_id": project_id, "run_name": run_name, "timestamp": timestamp}
         if folder is not None:
             try:
-                self._open(ledger_path(folder, host, project_id))
+                self._open(ledger_path(folder, host, project_id), read_only)
             except BaseException:
                 self.close()
                 raise
 
     @property
-    def kept(self) -> bool:
+    def noted(self) -> bool:
         """True if what is taken is noted in the run folder."""
         return self._file is not None
 
     def notice(self, lang: Language) -> str | None:
         """Return what a person should know: nothing can be noted. None if it can."""
-        return None if self.kept else say("observed.no_ledger", lang)
+        return None if self.noted else say("observed.no_ledger", lang)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -97,16 +98,16 @@ class Ledger:
         self.close()
 
     # ------------------------------------------------------------------ the file
-    def _open(self, path: Path) -> None:
-        if _writable(path):
-            self._lock = FolderLock(path.parent)
+    def _open(self, path: Path, read_only: bool) -> None:
+        if not read_only and _writable(path):
+            self._lock = _locked(path.parent)
             self._file = Appender(path)
             if not self._file.size:
                 self._file.append(self._head)
         for number, (_, row) in enumerate(read_rows(path, _entry_problem)):
-            if number:
+            if number and "kind" in row:
                 self._note(row["kind"], row["id"], row["digest"])
-            else:
+            elif not number:
                 self._take_head(path, row)
 
     def _take_head(self, path: Path, row: dict[str, Any]) -> None:
@@ -126,6 +127,13 @@ class Ledger:
 
 def _name(kind: str, name: str) -> str:
     return f"{kind}|{name}"
+
+
+def _locked(folder: Path) -> FolderLock:
+    try:
+        return FolderLock(folder)
+    except RunFolderError as held:
+        raise RunFolderError(say("observed.locked", screen_language(), path=folder)) from held
 
 
 def _writable(path: Path) -> bool:
