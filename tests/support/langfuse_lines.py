@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from hypothesis import strategies as st
+from support.hostile_texts import HOSTILE
+
 from ragstone import Run
 from ragstone.export.content import Cell, Content, Line
 from ragstone.langfuse.frame import Frame
@@ -42,3 +45,11 @@ def line(*cells: Cell | None, id: str = "q1", **sample: Any) -> Line:
 def content(rows: list[Row], samples: list[Row] | None = None, manifest: Row | None = None) -> Content:
     """A run in memory as exporters see it."""
     return Content(Run.from_scores(rows, samples, manifest))
+
+
+def _hostile(name: str) -> str:
+    return HOSTILE[name]
+
+
+TEXTS = st.text(st.characters(), max_size=30) | st.sampled_from([*HOSTILE]).map(_hostile)
+"""Any text, lone surrogates and control characters included, and those that try to be more than text."""

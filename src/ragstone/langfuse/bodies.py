@@ -15,7 +15,7 @@ from ragstone.langfuse.units import Unit
 if TYPE_CHECKING:
     from ragstone.export.content import Line
 
-ITEM = 900_000
+ITEM = 290_000
 """Bytes of input, of expected output, and of metadata of an item."""
 Row = dict[str, Any]
 
