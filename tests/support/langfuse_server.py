@@ -139,7 +139,7 @@ class Langfuse:
         return self.more(asked) or _unknown()
 
     def _trouble(self, asked: Asked) -> Reply | None:
-        given = asked.headers.get("Authorization", "")
+        given = _header(asked, "authorization")
         if given != "Basic " + base64.b64encode(":".join(self.keys).encode()).decode():
             return fail(
                 401, {"error": "UnauthorizedError", "message": "Invalid credentials. Confirm that you've configured the correct host."}
@@ -300,7 +300,7 @@ class Langfuse:
 
     # ------------------------------------------------------------------ spans
     def _otlp(self, asked: Asked) -> Reply:
-        version, kind = asked.headers.get("x-langfuse-ingestion-version", "1"), asked.headers.get("Content-Type", "")
+        version, kind = _header(asked, "x-langfuse-ingestion-version") or "1", _header(asked, "content-type")
         if not version.isdigit() or int(version) > 4:
             return fail(400, {"error": "Unsupported x-langfuse-ingestion-version"})
         if "application/json" not in kind:
@@ -316,6 +316,10 @@ class Langfuse:
         for span in spans:
             self._spans[span["traceId"], span["spanId"], span["startTimeUnixNano"]] = {**span, "attributes": attributes_of(span)}
         return tell({})
+
+
+def _header(asked: Asked, name: str) -> str:
+    return next((value for key, value in asked.headers.items() if key.lower() == name), "")
 
 
 def _invalid(wrong: list[str]) -> Reply:
