@@ -24,8 +24,14 @@ FIRST = "cli.collect_panel_first"
 GOLD = "cli.collect_panel_gold"
 PACE = "cli.panel_pace"
 
-NOT_SETTINGS = ("gold", "to", "call", "answers", "try_", "init", "json", "quiet", "config")
+NOT_SETTINGS = (
+    *("gold", "to", "call", "answers", "try_", "init", "json", "quiet", "config"),
+    *("from_", "since", "until", "tag", "rate"),
+)
 """Parameters that no settings file holds."""
+
+
+TRACES: dict[str, Any] = {"rich_help_panel": "monitored.panel"}
 
 
 def _option(name: str, panel: str | None, value: str | None = None, **more: Any) -> Any:
@@ -53,6 +59,12 @@ def command(
     stream: Annotated[Text, _option("--stream", SOURCE, "KIND")] = None,
     call: Annotated[Text, _option("--call", SOURCE, "MODULE:FUNCTION")] = None,
     answers: Annotated[Path | None, _option("--answers", SOURCE, "FILE")] = None,
+    from_: Annotated[Text, typer.Option("--from", metavar="langfuse", help="monitored.opt_from", **TRACES)] = None,
+    since: Annotated[Text, typer.Option("--since", metavar="TIME", help="monitored.opt_since", **TRACES)] = None,
+    until: Annotated[Text, typer.Option("--until", metavar="TIME", help="monitored.opt_until", **TRACES)] = None,
+    tag: Annotated[Texts, typer.Option("--tag", metavar="TAG", help="monitored.opt_tag", **TRACES)] = None,
+    rate: Annotated[Text, typer.Option("--rate", metavar="X", help="monitored.opt_rate", **TRACES)] = None,
+    seed: Annotated[Text, typer.Option("--seed", metavar="N", help="monitored.opt_seed", **TRACES)] = None,
     repeat: Annotated[Text, _option("--repeat", GOLD, "K")] = None,
     limit: Annotated[Text, _option("--limit", GOLD, "N")] = None,
     map: Annotated[Texts, _option("--map", GOLD, "NAME=COLUMN")] = None,
@@ -67,6 +79,7 @@ def command(
     force: Annotated[bool, _option("--force", PACE)] = False,
 ) -> int:
     """Ask every question; the help stands in the catalogue."""
+    from ragstone.cli.collect_back import collect_back, meant
     from ragstone.cli.collect_from import Origin
     from ragstone.cli.help import language_of
     from ragstone.cli.progress import reporter
@@ -80,6 +93,8 @@ def command(
         return _init(init, path, screen, json=json, force=force)
     given = {name: value for name, value in ctx.params.items() if name not in NOT_SETTINGS}
     loaded = load_config(given, path=path, environ=environ, command="collect")
+    if meant(ctx.params, loaded, screen):
+        return collect_back(ctx.params, loaded, environ, screen)
     origin = Origin(call, answers)
     notices = [*loaded.notices, *origin.check(loaded, screen)]
     rows = _needed(gold, screen)

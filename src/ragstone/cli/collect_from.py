@@ -88,7 +88,7 @@ def _of_another(loaded: Loaded, lang: Language) -> tuple[str, ...]:
     if file is None or loaded.origin["collect.platform"] in (str(file), "default"):
         return ()
     meant = from_file(file, lang).get(("collect", "platform"))
-    held = [name for name in type(collect).model_fields if name not in _PACE and loaded.origin[f"collect.{name}"] == str(file)]
+    held = [name for name in type(collect).model_fields if name not in _PACE and loaded.origin.get(f"collect.{name}") == str(file)]
     if meant is None or meant.value == collect.platform or not held:
         return ()
     names = {"platform": collect.platform, "file": file, "other": meant.value, "held": listing(held, lang)}

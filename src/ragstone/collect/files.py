@@ -14,7 +14,7 @@ from ragstone.store import unusable
 from ragstone.text import say, screen_language
 
 
-def check_target(samples: Path, gold: str) -> None:
+def check_target(samples: Path, gold: str | None = None) -> None:
     """Make the folder of a file of samples; raises ConfigError if the file is a folder or the gold set, or the folder cannot be made."""
     lang = screen_language()
     if samples.is_dir():
@@ -22,9 +22,9 @@ def check_target(samples: Path, gold: str) -> None:
     for path in (samples, raw_of(samples)):
         if path.exists() and not path.is_file():  # a device or a pipe would be put aside for a file
             raise ConfigError(say("collecting.no_file", lang, path=path))
-    if any(_same(path, Path(gold)) for path in (samples, raw_of(samples))):
+    if gold is not None and any(_same(path, Path(gold)) for path in (samples, raw_of(samples))):
         raise ConfigError(say("collecting.is_gold", lang, path=samples))
-    if raw_of(Path(gold)).exists() and samples.exists() and not raw_of(samples).exists():
+    if gold is not None and raw_of(Path(gold)).exists() and samples.exists() and not raw_of(samples).exists():
         raise ConfigError(say("collecting.swapped", lang, path=samples, gold=gold))
     try:
         samples.parent.mkdir(parents=True, exist_ok=True)

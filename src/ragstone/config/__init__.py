@@ -23,6 +23,7 @@ from ragstone.config.model import (
     Price,
     StepSettings,
 )
+from ragstone.config.monitored import TraceSettings
 from ragstone.config.problems import from_validation, take_secrets, unknown_flag, unknown_variable
 from ragstone.config.sources import (
     FILE_NAME,
@@ -57,6 +58,7 @@ __all__ = [
     "MetricSettings",
     "Price",
     "StepSettings",
+    "TraceSettings",
     "load_config",
 ]
 

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from ragstone.config.base import Many, Settings
 from ragstone.config.delivery import ExportSettings, Step
+from ragstone.config.monitored import TraceSettings
 
 
 class JudgeSettings(Settings):
@@ -193,6 +194,7 @@ class CollectSettings(Settings):
     """A request sent before the question, for what it returns."""
     then: Steps | None = None
     """Further requests after the answer."""
+    langfuse: TraceSettings = TraceSettings()
 
 
 class GateRule(Settings):

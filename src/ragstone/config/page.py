@@ -5,6 +5,7 @@ from itertools import groupby
 
 from pydantic.fields import FieldInfo
 
+from ragstone.config.monitored import TraceSettings
 from ragstone.config.problems import allowed, show_value
 from ragstone.config.sources import COMMANDS, FLAGS, Place, kind_of, leaves
 from ragstone.text import say
@@ -47,7 +48,7 @@ def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> s
 def _cells(table: str, place: Place, field: FieldInfo, lang: Language) -> Iterator[str]:
     default = field.get_default(call_default_factory=True)
     flag = _FLAG_OF.get(place)
-    yield f"`{place[-1]}`"
+    yield f"`{'.'.join(place[1:] or place)}`"
     yield f"`--{flag.replace('_', '-')}`, `RAGSTONE_{flag.upper()}`" if flag else "–"
     yield "–" if default is None else f"`{show_value(default)}`"
     yield say("settings.range_text", lang) if kind_of(field.annotation) == "text" else allowed(field, lang).strip()
@@ -66,6 +67,8 @@ def _meaning(table: str, name: str, lang: Language) -> str:
             return say(f"settings.limits_{name}", lang)
         case "levels":
             return say(f"settings.levels_{name}", lang)
+        case "collect" if name in TraceSettings.model_fields:
+            return say(f"monitored.setting_{name}", lang)
         case "collect":
             return say(f"platforms.setting_{name}", lang)
         case _:

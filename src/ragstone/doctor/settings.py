@@ -60,7 +60,9 @@ def _derived(config: Config, environ: Mapping[str, str]) -> Iterator[Setting]:
             yield Setting("embeddings.base_url", shown_url(url), "judge")
         name, key = _found(lambda: embeddings_key(config.embeddings, config.judge, environ, screen_language()))
         yield _key("embeddings.key", name, key, config.embeddings.api_key_env or (None if name else config.judge.api_key_env))
-    if config.collect.platform or config.collect.url:
+    if (
+        config.collect.platform or config.collect.url
+    ) and config.collect.platform != "langfuse":  # traces are read with Langfuse's own keys
         name, key = _found(lambda: application_key(config.collect, environ, screen_language()))
         yield _key("collect.key", name, key, config.collect.api_key_env)
     yield Setting("cache", str(cache_folder(config)), "default")

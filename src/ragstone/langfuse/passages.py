@@ -97,7 +97,8 @@ def _text(place: Mapping[str, Any]) -> str | None:
 
 def _name(places: list[Mapping[str, Any]], names: tuple[str, ...]) -> str | None:
     values = (place.get(name) for place in places for name in names)
-    return next((str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip()), None)
+    told = (str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))
+    return next((text for text in told if text.strip()), None)
 
 
 def _number(value: Any) -> float | None:

@@ -45,7 +45,7 @@ def value_of(text: Any) -> Any:
 
 
 def asked_in(given: Any) -> Asked:
-    """Find the question: a text, the value of a known key, or the last message of the user; an `Asked` without question if there is none."""
+    """Find the question: a text, the value of a known key, or the last message of the user; `Asked()` if there is none."""
     return _asked(given, DEEPEST) or Asked()
 
 
