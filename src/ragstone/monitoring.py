@@ -226,12 +226,12 @@ class _Call:
 
     async def _worker(self, reader: Reader, names: Iterator[str], meter: RowMeter) -> None:
         for name in names:
-            before = self.client.requests
             told = await reader.whole(name, self.window)
             self.counts["gone" if told is None else "read"] += 1
             if told is not None:
                 self.kept.keep(name, told)
-            meter.tick(failed=told is None, requests=self.client.requests - before)
+            meter.requests = self.client.requests
+            meter.tick(failed=told is None, requests=0)
 
     # -------------------------------------------------------------- writing
     def _write(self) -> None:

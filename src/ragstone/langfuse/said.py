@@ -62,6 +62,8 @@ def _asked(given: Any, depth: int) -> Asked | None:
         return _asked_of_list(given, depth)
     if not depth or not isinstance(given, Mapping):
         return None
+    if _of_another(given, USERS):
+        return None
     held = (_asked(value, depth - 1) for value in _values(given, (CHATS[0], *QUESTIONS)))
     found = next((one for one in held if one is not None), None)
     if found is None and len(given) == 1 and isinstance(only := next(iter(given.values())), str):
@@ -93,6 +95,8 @@ def _answer(given: Any, depth: int) -> str | None:
         return _answer_of_list(given, depth)
     if not depth or not isinstance(given, Mapping):
         return None
+    if _of_another(given, BOTS):
+        return None
     if isinstance(choices := given.get("choices"), list) and choices:
         return _answer(choices[0], depth - 1)
     held = [_answer(value, depth - 1) for value in _values(given, (*ANSWERS, CHATS[0]))]
@@ -114,6 +118,11 @@ def _answer_of_list(given: list[Any], depth: int) -> str | None:
 def _values(given: Mapping[Any, Any], names: Sequence[str]) -> Iterator[Any]:
     lowered = {str(key).casefold(): value for key, value in given.items()}
     yield from (lowered[name] for name in names if lowered.get(name) is not None)
+
+
+def _of_another(message: Mapping[Any, Any], roles: Sequence[str]) -> bool:
+    """True for a message that somebody else has said."""
+    return isinstance(role := message.get("role"), str) and role.casefold() not in roles
 
 
 def _turns(messages: Any) -> Iterator[dict[str, str]]:

@@ -40,8 +40,8 @@ class Window:
 
 
 def zulu(moment: datetime) -> str:
-    """Return a moment as ISO text in UTC, to the millisecond."""
-    return moment.astimezone(UTC).strftime(_ZULU)[:-3] + "Z"
+    """Return a moment as ISO text in UTC, to the millisecond where it has any."""
+    return (moment.astimezone(UTC).strftime(_ZULU)[:-3] + "Z").replace(".000Z", "Z")
 
 
 def window_of(since: str | None, until: str | None, now: datetime, lang: Language) -> Window:

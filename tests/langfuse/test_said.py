@@ -1,0 +1,119 @@
+"""Questions and answers in the inputs and outputs that applications put on their traces."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.langfuse.said import Asked, answer_in, asked_in, value_of
+
+ZH, EN = "入职满一年有几天年假？", "How long is the warranty?"
+ANY = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["role", "content", "input", "type", "messages", "x"]), inner)
+    ),
+    max_leaves=20,
+)
+
+
+def message(role, content):
+    return {"role": role, "content": content}
+
+
+@pytest.mark.parametrize("question", [ZH, EN])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda q: q,
+        lambda q: {"question": q, "user": "u1"},
+        lambda q: {"query": q, "top_k": 4},
+        lambda q: {"sys.query": q, "sys.user_id": "u1"},
+        lambda q: {"Input": q},
+        lambda q: {"inputs": {"question": q}},
+        lambda q: {"args": [], "kwargs": {"question": q, "k": 3}},
+        lambda q: {"args": [q], "kwargs": {}},
+        lambda q: {"topic": q},
+        lambda q: [message("system", "Be short."), message("user", q)],
+        lambda q: {"messages": [message("user", q)]},
+        lambda q: {"messages": [[{"type": "system", "content": "s"}, {"type": "human", "content": q}]]},
+        lambda q: {"input": [message("user", [{"type": "text", "text": q}, {"type": "image_url", "image_url": {}}])]},
+        lambda q: [{"type": "input_text", "text": q}],
+    ],
+)
+def test_the_question_is_found(shape, question):
+    assert asked_in(shape(question)) == Asked(question)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "",
+        "  ",
+        3,
+        True,
+        [],
+        {},
+        {"a": "b", "c": "d"},
+        [message("system", "Be short.")],
+        {"messages": []},
+        [message("assistant", "Hi")],
+        message("system", "Be short."),
+    ],
+)
+def test_where_nothing_is_asked_there_is_no_question(given):
+    assert asked_in(given) == Asked()
+
+
+def test_the_last_message_of_the_user_is_the_question_and_those_before_are_the_history():
+    turns = [message("user", "保修多久？"), message("assistant", "一年。"), message("user", "那配件呢？"), message("assistant", "半年。")]
+    assert asked_in({"messages": turns}) == Asked("那配件呢？", tuple(turns[:2]))
+    assert asked_in({"query": "那配件呢？", "history": turns[:2]}) == Asked("那配件呢？", tuple(turns[:2]))
+
+
+@pytest.mark.parametrize("answer", ["有 12 天。", "One year.", ""])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda a: a,
+        lambda a: {"answer": a, "sources": ["x"]},
+        lambda a: {"output": {"answer": a}},
+        lambda a: {"outputs": {"text": a}},
+        lambda a: message("assistant", a),
+        lambda a: {"choices": [{"message": message("assistant", a)}]},
+        lambda a: {"summary": a},
+        lambda a: [{"type": "text", "text": a}],
+    ],
+)
+def test_the_answer_is_found_an_empty_one_too(shape, answer):
+    assert answer_in(shape(answer)) == answer
+
+
+def test_the_last_message_of_the_assistant_is_the_answer():
+    turns = [message("user", "a"), message("assistant", "b"), message("user", "c"), message("assistant", "d"), message("tool", "e")]
+    assert answer_in(turns) == answer_in({"messages": turns}) == "d"
+
+
+@pytest.mark.parametrize("given", [None, 3, False, [], {}, {"a": "b", "c": "d"}, [message("user", "a")], message("user", "a")])
+def test_where_nothing_is_answered_there_is_no_answer(given):
+    assert answer_in(given) is None
+
+
+@pytest.mark.parametrize("value", [{"question": ZH}, [ZH], ZH, EN])
+def test_a_text_of_json_stands_for_its_value(value):
+    assert value_of(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("text", ["3", "null", "true", "{not json}", '"open', "[1](CITE) 有 12 天。", ""])
+def test_other_texts_stay_as_they_are(text):
+    assert value_of(text) == text
+
+
+@given(ANY)
+def test_nothing_an_application_may_put_there_breaks_the_search(value):
+    asked, answer = asked_in(value), answer_in(value)
+    assert asked.question is None or asked.question.strip()
+    assert answer is None or isinstance(answer, str)
+    assert all(turn["role"] in ("user", "assistant") and turn["content"] for turn in asked.history)
