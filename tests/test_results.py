@@ -49,9 +49,34 @@ def test_a_broken_run_shows_itself_too(folder):
     assert "\n" not in shown
 
 
+# ------------------------------------------------------------------ equal runs
+def test_a_run_equals_one_that_says_the_same(folder):
+    path = folder()
+    assert load(path) == load(path)
+    assert load(path) == Run.from_scores(ROWS[::-1], SAMPLES, MANIFEST)
+    assert load(path) == load(folder(scores=[{**ROWS[0], "value": 0.25}, *ROWS]))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"scores": [{**ROWS[0], "value": 0.25}, ROWS[1]]}, id="a value"),
+        pytest.param({"scores": [{**ROWS[0], "detail": {"x": 1}}, ROWS[1]]}, id="a detail"),
+        pytest.param({"scores": ROWS[:1]}, id="a score less"),
+        pytest.param({"samples": None}, id="no samples"),
+        pytest.param({"samples": [{**SAMPLES[0], "answer": "?"}, SAMPLES[1]]}, id="an answer"),
+        pytest.param({"manifest": {**MANIFEST, "run_id": "other"}}, id="another run"),
+    ],
+)
+def test_a_run_differs_from_one_that_does_not(folder, changed):
+    held = load(folder()).in_memory()
+    assert held != load(folder(**changed))
+    assert held != ROWS
+
+
 # ------------------------------------------------------------------ what is no run
-@pytest.mark.parametrize(("lang", "words"), [("en", ["is a file", "JSON export"]), ("zh", ["是文件", "JSON 导出"])])
-def test_a_file_is_no_run_folder_yet(lang, words, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("lang", "words"), [("en", ["no export of a run", "--to json"]), ("zh", ["不是运行的导出", "--to json"])])
+def test_a_file_is_a_run_only_if_it_is_an_export(lang, words, tmp_path, monkeypatch):
     monkeypatch.setenv("RAGSTONE_LANG", lang)
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(RunFolderError) as caught:

@@ -22,7 +22,9 @@ from ragstone.text import say, screen_language
 FORMAT, VERSION = "ragstone-run", 1
 SAMPLES_HEAD, SCORES_HEAD, TAIL = b'"samples":[', b'"scores":[', b"]}"
 NO_SAMPLES, END = b'"samples":null,', b"],"
-TOLD_ON = frozenset(("manifest_missing", "manifest_unreadable", "line_skipped", "line_torn", "cells_doubled", "not_a_number"))
+TOLD_ON = frozenset(
+    ("manifest_missing", "manifest_unreadable", "line_skipped", "line_torn", "sample_without_id", "cells_doubled", "not_a_number")
+)
 """Notices on the files of a run folder: nobody can find out from the document alone, so that it tells them on."""
 
 _PARTS = ("scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl")
@@ -176,7 +178,7 @@ def _by_line(path: Path) -> ExportFile | None:
             fits = layout.take(line.rstrip(), number, place)
             if not fits and line.endswith(b"\n"):
                 return None
-    if not layout.ended and number == 1:
+    if layout.samples is layout.scores is None:  # it ends in its head, which is short, or is laid out otherwise
         return None
     if not layout.ended or not fits or layout.scores is None:
         raise RunFolderError(say("exported.cut_off", screen_language(), path=path, line=number))

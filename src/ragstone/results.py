@@ -307,9 +307,10 @@ class Run:
         for *_, row in self._sample_rows(notices):
             yield row
 
-    def held_samples(self) -> Iterator[Row] | None:
-        """Return the sample rows as they are held, without a look at them; None if the run holds none."""
-        return None if self._samples is None else (row for *_, row in self._samples.read([]))
+    @property
+    def holds_samples(self) -> bool:
+        """True if the run holds its samples, be they none."""
+        return self._samples is not None
 
     def rows_of(self, sample_id: str) -> list[Row]:
         """Return the score rows of one sample, of a doubled cell the last; a promised cell without a row as interrupted.
@@ -388,10 +389,7 @@ class Run:
         return {check(self._rows.where, number, row): digest(row) for _, number, row in self._rows.read([])}
 
     def _sample_digests(self) -> dict[str, bytes] | None:
-        """In run order, which counts; None if the run holds no samples."""
-        if self._samples is None:
-            return None
-        return {str(row.get("id", number)): digest(row) for _, number, row in self._samples.read([])}
+        return {str(row["id"]): digest(row) for *_, row in self._sample_rows([])} if self.holds_samples else None
 
     def facts(self) -> RunFacts:
         """Return which run this is: path, id, signature, notice, what it took."""

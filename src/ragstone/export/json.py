@@ -38,11 +38,10 @@ class JsonExporter(FileExporter):
             "notices": [{"code": notice.code, "values": dict(notice.values)} for notice in told],
         }
         file.write(b"{" + b",\n".join(dumped(name) + b":" + dumped(value) for name, value in head.items()) + b",\n")
-        samples = run.held_samples()
-        if samples is None:
-            file.write(NO_SAMPLES + b"\n")
+        if run.holds_samples:
+            _write(file, SAMPLES_HEAD, run.sample_rows([]), END)
         else:
-            _write(file, SAMPLES_HEAD, samples, END)
+            file.write(NO_SAMPLES + b"\n")
         _write(file, SCORES_HEAD, content.scores(), TAIL)
 
 
