@@ -38,14 +38,15 @@ def command(
     from ragstone.text import screen_language
 
     said = screen_language(lang) if lang else language_of(ctx)
-    found = exporter(_named(to, output, said))
+    name = _named(to, output, said)
+    found = exporter(name)
     wanted = {"lang": said, "dry_run": dry_run, "on_notice": _teller(quiet=quiet)}
     order = order_of(found, wanted, config, ctx.find_root().obj["environ"])
     if isinstance(found, FileExporter) and output in (None, "-"):
         done: Written | Receipt = _to_stdout(run, found, order, json=json)
         _tell(done, said, json=json, quiet=quiet, alone=dry_run)
     else:
-        done = export_run(run, found.name, output, force=force, order=order)
+        done = export_run(run, name, output, force=force, order=order)
         _tell(done, said, json=json, quiet=quiet, alone=True)
     return done.exit_code
 
