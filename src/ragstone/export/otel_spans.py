@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import orjson
+
+from ragstone.export.identity import MILLISECOND, began, seed_of
 
 if TYPE_CHECKING:
     from ragstone.export.content import Cell, Content, Line
 
 INTERNAL, CLIENT = 1, 3
 ERROR = 2
-MILLISECOND = 1_000_000
 _TURNS = (("user", "question"), ("assistant", "answer"))
 
 
@@ -82,13 +82,7 @@ def _evaluation(cell: Cell, sample: str, trace: str, root: str, seed: str, at: i
     return _span(trace, name, root, f"evaluate {cell.metric}", at, told, sample=sample, metric=cell.metric, failed=failed)
 
 
-# ------------------------------------------------------------------ ids and times
-def seed_of(content: Content) -> str:
-    """Return what tells the run from others: its id, else its folder and signature."""
-    facts = content.facts
-    return facts.run_id or f"{facts.path}|{facts.signature}"
-
-
+# ------------------------------------------------------------------ ids
 def ids(*parts: str) -> str:
     """Return a trace id: 32 hex digits that depend on the parts alone."""
     return sha256(orjson.dumps(["ragstone-otel", *parts])).hexdigest()[:32]
@@ -97,18 +91,6 @@ def ids(*parts: str) -> str:
 def span_id(*parts: str) -> str:
     """Return a span id: 16 hex digits."""
     return sha256(orjson.dumps(["ragstone-otel-span", *parts])).hexdigest()[:16]
-
-
-def began(content: Content) -> int:
-    """Return the moment of the run in nanoseconds since 1970: what its manifest says, else the time of its scores, else 0."""
-    try:
-        moment = datetime.fromisoformat(content.facts.created_at or "")
-    except ValueError:
-        folder = content.run.path
-        scores = folder / "scores.jsonl" if folder is not None and folder.is_dir() else folder
-        return scores.stat().st_mtime_ns if scores is not None and scores.exists() else 0
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(moment.timestamp() * 1000) * MILLISECOND
 
 
 # ------------------------------------------------------------------ OTLP

@@ -1,0 +1,30 @@
+"""What tells a run from others wherever it is exported to, and when it was: both depend on the run alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.export.content import Content
+
+MILLISECOND = 1_000_000
+"""In nanoseconds."""
+
+
+def seed_of(content: Content) -> str:
+    """Return what tells the run from others: its id, else its folder and signature."""
+    facts = content.facts
+    return facts.run_id or f"{facts.path}|{facts.signature}"
+
+
+def began(content: Content) -> int:
+    """Return the moment of the run in nanoseconds since 1970: what its manifest says, else the time of its scores, else 0."""
+    try:
+        moment = datetime.fromisoformat(content.facts.created_at or "")
+    except ValueError:
+        folder = content.run.path
+        scores = folder / "scores.jsonl" if folder is not None and folder.is_dir() else folder
+        return scores.stat().st_mtime_ns if scores is not None and scores.exists() else 0
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return int(moment.timestamp() * 1000) * MILLISECOND
