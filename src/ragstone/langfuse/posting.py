@@ -42,6 +42,8 @@ class Verdict:
     """Id of a unit that was not taken -> the server's words. All others were taken, unless `unclear`."""
     unclear: str | None = None
     """The server's words if some, or all, were not taken and nobody says which: to be asked again in smaller packs."""
+    shown: bool = True
+    """False: the reply does not tell whether the server takes such requests at all."""
 
 
 TAKEN = Verdict()
@@ -113,8 +115,9 @@ class Posting:
             if found is None:
                 self._strategy.unfit(way)
                 continue
-            if found.unclear is not None or len(found.refused) < len(pack):
+            if found.shown:
                 self._strategy.took(way)
+            if found.shown or found.unclear is not None:
                 return found
             last = found
         return last
@@ -137,7 +140,7 @@ class Posting:
             return TAKEN
         if reply.closed or (reply.status == 400 and not self._sure("array")):
             return None
-        return Verdict(unclear=_words(reply))
+        return Verdict(unclear=_words(reply), shown=False)
 
     async def _events(self, pack: Pack) -> Verdict | None:
         reply = await self._client.post("ingestion", b'{"batch":[' + b",".join(_event(one) for one in pack) + b"]}")
@@ -145,7 +148,7 @@ class Posting:
             return _told(pack, reply.body)
         if reply.closed or (reply.status == 400 and not self._sure("events")):
             return None
-        return Verdict(unclear=_words(reply))
+        return Verdict(unclear=_words(reply), shown=False)
 
     async def _single(self, pack: Pack) -> Verdict | None:
         refused = dict[str, str]()
@@ -155,7 +158,7 @@ class Posting:
                 return None
             if not reply.good:
                 refused[one.unit.id] = _words(reply)
-        return Verdict(refused)
+        return Verdict(refused, shown=len(refused) < len(pack))
 
     def _sure(self, way: Way) -> bool:
         return self._strategy.sure and self._strategy.way == way
