@@ -36,7 +36,7 @@ class Notes:
     def holds(self, unit: Unit) -> bool:
         return self.held.get((unit.kind, unit.id)) == unit.digest
 
-    def accepted(self, units: Sequence[Unit]) -> None:
+    def add(self, units: Sequence[Unit]) -> None:
         if self.left is not None:
             if self.left == 0:
                 raise OSError("killed here")

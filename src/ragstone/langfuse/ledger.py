@@ -18,6 +18,7 @@ from ragstone.types import Language
 
 FOLDER = "exports"
 FORMAT = "langfuse/1"
+_NO_DIGEST = "0" * 16
 
 
 def ledger_path(folder: Path, host: str, project_id: str) -> Path:
@@ -47,6 +48,8 @@ class Ledger:
         """
         self.timestamp = timestamp
         """Of the first export: that of a run whose manifest names none."""
+        self.facts: dict[str, str] = {}
+        """Ids that the server gave: of the data set, and of the run where it has runs of its own."""
         self._ids, self._digests = Ids(), array("Q")
         self._lock: FolderLock | None = None
         self._file: Appender | None = None
@@ -83,6 +86,13 @@ class Ledger:
                 if self._file is not None:
                     self._file.append({"kind": unit.kind, "id": unit.id, "digest": unit.digest})
 
+    def keep(self, name: str, value: str) -> None:
+        """Note an id that the server gave. Raises StoppedError if the disk does not take it."""
+        if self.facts.get(name) != value:
+            self.facts[name] = value
+            if self._file is not None:
+                self._file.append({"kind": "fact", "id": name, "digest": _NO_DIGEST, "value": value})
+
     def close(self) -> None:
         """Let go of the folder."""
         file, lock, self._file, self._lock = self._file, self._lock, None, None
@@ -105,7 +115,9 @@ class Ledger:
             if not self._file.size:
                 self._file.append(self._head)
         for number, (_, row) in enumerate(read_rows(path, _entry_problem)):
-            if number and "kind" in row:
+            if isinstance(row.get("value"), str):
+                self.facts[row["id"]] = row["value"]
+            elif number and "kind" in row:
                 self._note(row["kind"], row["id"], row["digest"])
             elif not number:
                 self._take_head(path, row)

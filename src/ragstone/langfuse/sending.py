@@ -53,7 +53,7 @@ class Notes(Protocol):
         """Return True if the server has the unit as it is now."""
         ...
 
-    def accepted(self, units: Sequence[Unit]) -> None:
+    def add(self, units: Sequence[Unit]) -> None:
         """Note that the server has taken these."""
         ...
 
@@ -62,17 +62,19 @@ class Sending:
     """Sends units that are not there yet, and counts what becomes of all of them."""
 
     def __init__(self, notes: Notes, host: Host) -> None:
-        self._notes, self._host = notes, host
+        self._notes, self.host = notes, host
         self.due, self.accepted, self.kept = Counter[str](), Counter[str](), Counter[str]()
         self.rejected: list[Rejected] = []
         self.resent = 0
         """Packs that were sent again because a larger one was refused, in part or whole."""
+        self.anew = set[str]()
+        """Kinds that are sent again whatever was noted, because what they belonged to is gone."""
         self._in_vain = Counter[str]()
 
     def missing(self, unit: Unit) -> bool:
         """Count a unit as due; True if it has to be sent."""
         self.due[unit.kind] += 1
-        if self._notes.holds(unit):
+        if unit.kind not in self.anew and self._notes.holds(unit):
             self.kept[unit.kind] += 1
             return False
         return True
@@ -80,12 +82,12 @@ class Sending:
     def take(self, units: Sequence[Unit]) -> None:
         """Note that the server has taken these."""
         if units:
-            self._notes.accepted(units)
+            self._notes.add(units)
             self.accepted.update(unit.kind for unit in units)
 
     def reject(self, unit: Unit, reason: str) -> None:
         """Tell that a unit was not taken, and why."""
-        words = self._host.scrub(reason)[:LONGEST]
+        words = self.host.scrub(reason)[:LONGEST]
         self.rejected.append(Rejected(unit.kind, unit.id, words, unit.sample_id, unit.metric))
 
     async def send(self, units: Iterable[Unit], post: Post) -> None:
@@ -139,7 +141,7 @@ class Sending:
             return
         self._in_vain[kind] += 1
         if self._in_vain[kind] >= MOST_REFUSED:
-            raise StoppedError(self._host.say("refuses_all", kind=kind, count=MOST_REFUSED, message=self._host.scrub(words)[:LONGEST]))
+            raise StoppedError(self.host.say("refuses_all", kind=kind, count=MOST_REFUSED, message=self.host.scrub(words)[:LONGEST]))
 
 
 async def _one_ended(running: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:

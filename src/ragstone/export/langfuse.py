@@ -1,0 +1,232 @@
+"""A run in Langfuse: the gold set as a data set, a trace a sample, a score a measured cell, and the means of the run."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from ragstone.errors import ConfigError
+from ragstone.export.base import Order, Sink
+from ragstone.export.receipt import Receipt
+from ragstone.langfuse.access import Host, host_of
+from ragstone.langfuse.bodies import dataset_unit
+from ragstone.langfuse.client import Client, Project
+from ragstone.langfuse.delivery import Delivery, Due, origins_of
+from ragstone.langfuse.frame import Frame, frame_of, stamp
+from ragstone.langfuse.ledger import FOLDER, Ledger
+from ragstone.langfuse.posting import Posting
+from ragstone.langfuse.sending import Sending, packs
+from ragstone.langfuse.strategy import Strategy
+from ragstone.text import say
+from ragstone.transport.memory import Memory
+from ragstone.transport.retry import Backoff
+from ragstone.transport.wire import Sleep
+
+if TYPE_CHECKING:
+    from ragstone.export.content import Content
+
+HOBBY: Mapping[str, int] = {"trace": 1000, "score": 30, "mean": 30, "dataset": 100, "item": 100}
+"""Requests a minute on the free plan of the cloud, by what they send."""
+_SCARCE = (("trace",), ("score", "mean"), ("dataset", "item"))
+"""Kinds that share a limit."""
+_READS = 2
+"""Requests that only read: version and project."""
+
+
+class LangfuseSink(Sink):
+    """Sends a run to Langfuse, every generation of its server, without its SDK.
+
+    Sent twice, it changes nothing: ids and times are those of the run, and the run folder keeps a list of what was taken.
+    """
+
+    name = "langfuse"
+
+    def __init__(self, *, backoff: Backoff | None = None, sleep: Sleep = asyncio.sleep) -> None:
+        """`backoff` and `sleep`: how long it is waited before a request is sent again, and how."""
+        self._backoff, self._sleep = backoff, sleep
+
+    async def send(self, content: Content, order: Order) -> Receipt:
+        """Send what is not there yet.
+
+        Raises:
+            ConfigError: a key or the address is not set or wrong, or a sample was read from another project.
+            RunFolderError: another export of the run is under way, or its list of what was taken is not one.
+            AuthError: the keys are not taken, or open no project.
+            EndpointError: nobody answers at the address, or not as Langfuse does.
+            StoppedError: the server takes nothing more now, or refuses the data set or everything of a kind.
+        """
+        if order.dry_run:
+            return _planned(content, order)
+        host = host_of(order.environ, order.lang)
+        client = Client(host, backoff=self._backoff, sleep=self._sleep, waits=_Waits(host, order))
+        try:
+            version = await client.version()
+            project = await client.project()
+            frame, ledger = _opened(content, order, host.url, project.id)
+            with ledger:
+                strategy = Strategy(host.url, version, Memory(Path(order.cache)) if order.cache else None)
+                origins = origins_of(content, frame, order.lang)
+                delivery = Delivery(Due(content, frame, origins), Sending(ledger, host), Posting(client, strategy), ledger)
+                await delivery.run()
+                notices = [notice for notice in [ledger.notice(order.lang)] if notice]
+                return _receipt(content, delivery, client, project, notices)
+        finally:
+            await client.close()
+
+
+class _Waits:
+    """Tells once that the server lets an export wait."""
+
+    def __init__(self, host: Host, order: Order) -> None:
+        self._host, self._tell, self._told = host, order.tell, False
+
+    def __call__(self, seconds: float | None) -> None:
+        if not self._told:
+            self._told = True
+            self._tell(self._host.say("waiting", seconds=math.ceil(seconds or 1)))
+
+
+def _opened(content: Content, order: Order, url: str, project_id: str) -> tuple[Frame, Ledger]:
+    """Return the frame and the ledger: the time of a run that names none is that of its first export."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    frame = frame_of(content, order.settings.langfuse, host=url, project_id=project_id, otherwise=now)
+    named = {"host": url, "project_id": project_id, "run_name": frame.run_name}
+    ledger = Ledger(_folder(content), **named, timestamp=frame.timestamp)
+    if stamp(content.facts.created_at) is None:
+        frame = replace(frame, timestamp=ledger.timestamp)
+    return frame, ledger
+
+
+def _folder(content: Content) -> Path | None:
+    path = content.run.path
+    return path if path is not None and path.is_dir() else None
+
+
+# ------------------------------------------------------------------ what became of it
+def _receipt(content: Content, delivery: Delivery, client: Client, project: Project, notices: list[str]) -> Receipt:
+    sending = delivery.sending
+    return Receipt(
+        to=LangfuseSink.name,
+        target=_target(client.host.url, project),
+        due=dict(sending.due),
+        accepted=dict(sending.accepted),
+        kept=dict(sending.kept),
+        rejected=tuple(sending.rejected),
+        retried=client.retried + sending.resent,
+        requests=client.requests,
+        unmeasured=_unmeasured(content),
+        signature=content.facts.signature,
+        notice=content.facts.notice,
+        links=_links(client.host.url, project, delivery),
+        notices=tuple(notices),
+    )
+
+
+def _target(url: str, project: Project) -> str:
+    name = " ".join(project.name.split())
+    return f"{url} · {name}" if name == project.id else f"{url} · {name} ({project.id})"
+
+
+def _links(url: str, project: Project, delivery: Delivery) -> tuple[str, ...]:
+    from urllib.parse import quote
+
+    base, dataset = f"{url}/project/{quote(project.id, safe='')}", delivery.due.frame.dataset_id
+    if delivery.run_id is None or dataset is None:
+        return (f"{base}/traces",)
+    run = quote(delivery.run_id, safe="")
+    if delivery.linked:
+        return (f"{base}/datasets/{quote(dataset, safe='')}/runs/{run}",)
+    return (f"{base}/experiments/results?baseline={run}",)
+
+
+def _unmeasured(content: Content) -> dict[str, int]:
+    found = Counter[str]()
+    for metric in content.summary.metrics:
+        found.update(metric.reasons)
+    return dict(found.most_common())
+
+
+# ------------------------------------------------------------------ dry run
+def _planned(content: Content, order: Order) -> Receipt:
+    """Tell what would be sent, from the run folder alone."""
+    notices, url = list[str](), ""
+    try:
+        url = host_of(order.environ, order.lang).url
+    except ConfigError as unset:
+        notices.append(str(unset))
+    project_id = _known_project(_folder(content), url)
+    frame, ledger = _opened(content, order, url, project_id or "") if project_id else (_guessed(content, order, url), None)
+    if ledger is not None and (dataset := ledger.facts.get("dataset_id")):
+        frame = frame.within(dataset)
+    with ledger or Ledger(None, host=url, project_id="", run_name=frame.run_name, timestamp=frame.timestamp) as notes:
+        due = Due(content, frame, origins_of(content, frame, order.lang))
+        counts = _Plan(due, notes)
+        sent = sum(counts.requests.values())
+        notices.append(say("langfuse.plan", order.lang, minutes=_minutes(counts.requests), **_shown(counts.requests)))
+        return Receipt(
+            to=LangfuseSink.name,
+            target=f"{url} · {project_id}" if project_id else url or LangfuseSink.name,
+            due=dict(counts.due),
+            kept=dict(counts.kept),
+            requests=sent + _READS,
+            unmeasured=_unmeasured(content),
+            dry_run=True,
+            signature=content.facts.signature,
+            notice=content.facts.notice,
+            notices=tuple(notices),
+        )
+
+
+class _Plan:
+    """What an export would send, and in how many requests at least."""
+
+    def __init__(self, due: Due, ledger: Ledger) -> None:
+        self.due, self.kept, self.requests = Counter[str](), Counter[str](), Counter[str]()
+        dataset = [dataset_unit(due.frame)] if due.origins.own else []
+        run_id = ledger.facts.get("run_id") or due.frame.experiment_id or ""
+        for units in (dataset, due.items(), due.traces(), due.scores(), due.means(run_id)):
+            for pack in packs(unit for unit in units if self._missing(unit, ledger)):
+                self.requests[pack[0].unit.kind] += 1
+
+    def _missing(self, unit: object, ledger: Ledger) -> bool:
+        from ragstone.langfuse.units import Unit
+
+        assert isinstance(unit, Unit)
+        self.due[unit.kind] += 1
+        held = ledger.holds(unit)
+        self.kept[unit.kind] += held
+        return not held
+
+
+def _minutes(requests: Mapping[str, int]) -> int:
+    """Minutes it takes at least on the free plan of the cloud."""
+    return sum(math.ceil(max(0, sum(requests.get(kind, 0) for kind in kinds) / HOBBY[kinds[0]] - 1)) for kinds in _SCARCE)
+
+
+def _shown(requests: Mapping[str, int]) -> dict[str, int]:
+    items, traces = requests.get("item", 0) + requests.get("dataset", 0), requests.get("trace", 0)
+    return {"items": items, "traces": traces, "scores": requests.get("score", 0) + requests.get("mean", 0)}
+
+
+def _guessed(content: Content, order: Order, url: str) -> Frame:
+    return frame_of(content, order.settings.langfuse, host=url, project_id="", otherwise="2000-01-01T00:00:00.000Z")
+
+
+def _known_project(folder: Path | None, url: str) -> str | None:
+    """The project that the run was exported to at this address, if it was to exactly one."""
+    found = set[str]()
+    for path in (folder / FOLDER).glob("langfuse-*.jsonl") if folder else ():
+        with suppress(OSError, orjson.JSONDecodeError), path.open("rb") as file:
+            head = orjson.loads(file.readline())
+            if isinstance(head, dict) and head.get("host") == url and isinstance(head.get("project_id"), str):
+                found.add(head["project_id"])
+    return found.pop() if len(found) == 1 else None
