@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import orjson
 
@@ -33,6 +34,7 @@ from ragstone.transport.wire import Sleep
 
 if TYPE_CHECKING:
     from ragstone.export.content import Content
+    from ragstone.langfuse.units import Unit
 
 HOBBY: Mapping[str, int] = {"trace": 1000, "score": 30, "mean": 30, "dataset": 100, "item": 100}
 """Requests a minute on the free plan of the cloud, by what they send."""
@@ -137,8 +139,6 @@ def _target(url: str, project: Project) -> str:
 
 
 def _links(url: str, project: Project, delivery: Delivery) -> tuple[str, ...]:
-    from urllib.parse import quote
-
     base, dataset = f"{url}/project/{quote(project.id, safe='')}", delivery.due.frame.dataset_id
     if delivery.run_id is None or dataset is None:
         return (f"{base}/traces",)
@@ -197,13 +197,11 @@ class _Plan:
             for pack in packs(unit for unit in units if self._missing(unit, ledger)):
                 self.requests[pack[0].unit.kind] += 1
 
-    def _missing(self, unit: object, ledger: Ledger) -> bool:
-        from ragstone.langfuse.units import Unit
-
-        assert isinstance(unit, Unit)
+    def _missing(self, unit: Unit, ledger: Ledger) -> bool:
         self.due[unit.kind] += 1
         held = ledger.holds(unit)
-        self.kept[unit.kind] += held
+        if held:
+            self.kept[unit.kind] += 1
         return not held
 
 
