@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The title of what follows."""
+    """The title of what follows; `level` from 1, as far as the drawing tells levels apart."""
 
     text: str
+    level: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def escaped(text: str) -> str:
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Heading):
-        return f"### {escaped(block.text)}"
+        return f"{'#' * block.level} {escaped(block.text)}"
     if isinstance(block, Text):
         return f"> **!** {escaped(block.text)}" if block.warning else escaped(block.text)
     if isinstance(block, Code):

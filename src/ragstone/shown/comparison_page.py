@@ -33,11 +33,8 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
     """Yield the page of a comparison; `claims` = how many claims of a kind are listed."""
     base, new = found.base.path or found.base.run_id, found.new.path or found.new.run_id
     yield Heading(say("compare.title", lang, new=new or say("compare.the_new_run", lang), base=base or say("compare.the_base_run", lang)))
-    yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code in TOLD_FIRST)
-    yield Text(headline(found, lang))
+    yield from verdict_blocks(found, lang)
     family = len(found.family)
-    yield Items(tuple(verdict_text(m, lang, family=family, alone=found.alone) for m in found.metrics if m.verdict))
-    yield from _warnings(found, lang)
     yield _table(found.metrics, found.rules.alpha, lang)
     legend = [say("compare.legend", lang, level=_level(found.rules.alpha))]
     legend += [say("compare.legend_corrected", lang, count=family)] if family > 1 else []
@@ -47,6 +44,15 @@ def comparison_blocks(found: Comparison, lang: Language, claims: int) -> Iterato
     for kind in CLAIM_KINDS:
         yield from _claims(kind, getattr(found.claims, kind), lang, claims)
     yield from _made_with(found, lang)
+
+
+def verdict_blocks(found: Comparison, lang: Language) -> Iterator[Block]:
+    """Yield the verdicts in words, a line a metric, between the warnings that a reader must not miss."""
+    yield from (Text(warning_text(warning, lang), warning=True) for warning in found.warnings if warning.code in TOLD_FIRST)
+    yield Text(headline(found, lang))
+    family = len(found.family)
+    yield Items(tuple(verdict_text(m, lang, family=family, alone=found.alone) for m in found.metrics if m.verdict))
+    yield from _warnings(found, lang)
 
 
 def _warnings(found: Comparison, lang: Language) -> Iterator[Block]:

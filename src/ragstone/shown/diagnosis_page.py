@@ -35,22 +35,27 @@ SHORT = 100
 def page(found: Diagnosed, lang: Language) -> Iterator[Block]:
     """Yield the page of a run's diagnosis."""
     yield from _head(found, lang)
-    if found.sums.lost.total:
-        yield _causes_table(found, lang)
-        yield Text(_points_meaning(found.sums, lang))
-    if refused := found.sums.expected:
-        yield Text(say("diagnose.expected_refusals", lang, samples=refused.samples, points=points(refused.points.total)))
-    for rank, one in enumerate(found.sums.faults[:DETAILED], 1):
-        yield from _cause(found, rank, one, lang)
-    if rest := found.sums.faults[DETAILED:]:
-        named = say("diagnose.comma", lang).join(f"{cause_name(one.cause, lang)} {points(one.points.total)}" for one in rest)
-        yield Text(say("diagnose.more_causes", lang, causes=named))
+    yield from causes(found, lang)
     yield from _quadrants(found, lang)
     yield from _slices(found, lang)
     yield from _notes(found, lang)
     yield from readings(found.facts, lang, READ)
     signature = found.run.signature
     yield Code(signature) if signature else Text(say("show.signature_unknown", lang))
+
+
+def causes(found: Diagnosed, lang: Language, detailed: int = DETAILED) -> Iterator[Block]:
+    """Yield the causes by the points they cost, the first `detailed` with examples and remedies; nothing where nothing was lost."""
+    if found.sums.lost.total:
+        yield _causes_table(found, lang)
+        yield Text(_points_meaning(found.sums, lang))
+    if refused := found.sums.expected:
+        yield Text(say("diagnose.expected_refusals", lang, samples=refused.samples, points=points(refused.points.total)))
+    for rank, one in enumerate(found.sums.faults[:detailed], 1):
+        yield from _cause(found, rank, one, lang)
+    if rest := found.sums.faults[detailed:]:
+        named = say("diagnose.comma", lang).join(f"{cause_name(one.cause, lang)} {points(one.points.total)}" for one in rest)
+        yield Text(say("diagnose.more_causes", lang, causes=named))
 
 
 def sample_page(found: Diagnosed, sample: DiagnosedSample, lang: Language) -> Iterator[Block]:
@@ -103,7 +108,7 @@ def _head(found: Diagnosed, lang: Language) -> Iterator[Block]:
         yield Text(say("judges.smoke_test", lang), warning=True)
     name = found.run.path or found.run.run_id
     yield Heading(say("diagnose.title", lang, run=name) if name else say("diagnose.title_plain", lang))
-    yield Text(_lead(found, lang))
+    yield Text(lead(found, lang))
     if found.skipped and found.diagnosed:
         named = [f"{sample_id} ({reason})" for sample_id, reason in found.skipped[:NAMED]]
         named += ["…"] if len(found.skipped) > NAMED else []
@@ -112,7 +117,8 @@ def _head(found: Diagnosed, lang: Language) -> Iterator[Block]:
     yield from (Text(_note_item(note, lang), warning=True) for note in found.notes if note.code == FIRST)
 
 
-def _lead(found: Diagnosed, lang: Language) -> str:
+def lead(found: Diagnosed, lang: Language) -> str:
+    """Return in a sentence how many samples lost points, and to what first."""
     faults, total = found.sums.faults, found.samples_total
     if not found.diagnosed:
         reasons = Counter(reason for _, reason in found.skipped).most_common(NAMED)

@@ -25,15 +25,12 @@ def gate_blocks(result: GateResult, lang: Language) -> Iterator[Block]:
     yield Heading(_title(result, lang))
     if result.run.notice:
         yield Text(say("judges.smoke_test", lang), warning=True)
-    yield Text(_verdict(result, lang), warning=not result.passed)
-    told = [outcome for outcome in result.outcomes if outcome.status != "pass" and not outcome.unchecked]
-    if told:
-        yield Items(tuple(result.sentence(outcome, lang) for outcome in told))
+    yield from gate_verdict(result, lang)
     doubtful = any(outcome.status == "flaky" for outcome in result.outcomes)
     if doubtful:
         yield Text(say("gate.flaky_passes" if result.on_doubt == "pass" else "gate.flaky_fail_all", lang))
     if result.outcomes:
-        yield _table(result, lang)
+        yield gate_table(result, lang)
     yield from _luck(result, lang)
     for notice in result.warnings:
         yield Text(gate_warning(notice, lang), warning=True)
@@ -41,6 +38,14 @@ def gate_blocks(result: GateResult, lang: Language) -> Iterator[Block]:
         yield from _next(result, lang)
     for name in dict.fromkeys(facts.signature for facts in (result.baseline, result.run) if facts and facts.signature):
         yield Code(str(name))
+
+
+def gate_verdict(result: GateResult, lang: Language) -> Iterator[Block]:
+    """Yield whether the gate passed, and in words what is not kept or not sure."""
+    yield Text(_verdict(result, lang), warning=not result.passed)
+    told = [outcome for outcome in result.outcomes if outcome.status != "pass" and not outcome.unchecked]
+    if told:
+        yield Items(tuple(result.sentence(outcome, lang) for outcome in told))
 
 
 def _title(result: GateResult, lang: Language) -> str:
@@ -71,7 +76,8 @@ def _kind(result: GateResult, outcome: Outcome) -> str:
     return "no_data" if outcome.status == "skipped" and outcome.breaks(result.on_doubt) else outcome.status
 
 
-def _table(result: GateResult, lang: Language) -> Table:
+def gate_table(result: GateResult, lang: Language) -> Table:
+    """Return a row a rule: how it ended, what was observed, its limit, the interval."""
     head = tuple(say(f"gate.column_{name}", lang) for name in ("rule", "status", "observed", "limit", "interval"))
     return Table(head, tuple(_row(result, outcome, lang) for outcome in result.outcomes), "llrrr")
 

@@ -76,11 +76,11 @@ def _numbers(summary: Summary, lang: Language) -> Iterator[Block]:
     name = summary.run.path or summary.run.run_id
     count = say("show.samples", lang, count=summary.samples)
     yield Heading(f"{name} · {count}" if name else count)
-    yield _table(summary, lang)
+    yield metrics_table(summary, lang)
     signature = summary.run.signature
     yield Code(signature) if signature else Text(say("show.signature_unknown", lang))
     yield from (Text(warning, warning=True) for warning in warnings(summary, lang))
-    yield from _missing(summary, lang)
+    yield from missing(summary, lang)
     yield from _slices(summary.slices, lang)
 
 
@@ -88,10 +88,11 @@ def _details(summary: Summary, lang: Language) -> Iterator[Block]:
     from ragstone.shown.remarks import remarks
 
     yield from remarks(summary, lang)
-    yield from _worst(summary.worst, lang)
+    yield from lowest(summary.worst, lang)
 
 
-def _table(summary: Summary, lang: Language) -> Table:
+def metrics_table(summary: Summary, lang: Language) -> Table:
+    """Return a row a metric: mean, interval, n/total, what is missing, coverage, bounds, level."""
     level_of_all = confidence_of(summary.metrics)
     rows = tuple(tuple(_row(m, summary.min_coverage, lang)) for m in summary.metrics)
     return Table(tuple(say(f"show.column_{head}", lang, level=level_of_all) for head in _HEADS), rows, "lrrrrrrrl")
@@ -113,7 +114,8 @@ def warnings(summary: Summary, lang: Language) -> Iterator[str]:
         yield say("show.low_coverage", lang, shares=shares, limit=percent(summary.min_coverage))
 
 
-def _missing(summary: Summary, lang: Language) -> Iterator[Block]:
+def missing(summary: Summary, lang: Language) -> Iterator[Block]:
+    """Yield why cells have no value: reasons and counts, a line a metric; nothing where every cell has one."""
     found = [m for m in summary.metrics if m.reasons]
     if not found:
         return
@@ -154,7 +156,8 @@ def slice_notes(slices: tuple[Slice, ...], lang: Language) -> Iterator[str]:
         yield say("show.slices_note", lang)
 
 
-def _worst(worst: tuple[WorstCell, ...], lang: Language) -> Iterator[Block]:
+def lowest(worst: tuple[WorstCell, ...], lang: Language) -> Iterator[Block]:
+    """Yield the lowest scores, each with the claims that cost it points; nothing where every score is 1."""
     cells = [cell for cell in worst if cell.value < 1]
     if cells:
         yield Heading(say("show.worst", lang, count=len(cells)))
