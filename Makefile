@@ -11,7 +11,7 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 SLOW := $(VENV)/.installed-slow
 WORKERS ?= auto
-PY_FILES := src tests benches .ci
+PY_FILES := src tests benches examples .ci
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
