@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ragstone.metrics.context_recall import ContextRecall
     from ragstone.metrics.faithfulness import Faithfulness
     from ragstone.metrics.keyword_recall import KeywordRecall
+    from ragstone.pipeline.result import PipelineResult
+    from ragstone.pipeline.running import run_pipeline
     from ragstone.rehearsal import Estimate
     from ragstone.results import Run, load
     from ragstone.shown.check import Checked, check
@@ -58,6 +60,8 @@ _HOME = {
     "Comparison": "ragstone.shown.comparison",
     "diagnose": "ragstone.shown.diagnosis",
     "Diagnosis": "ragstone.shown.diagnosis",
+    "run_pipeline": "ragstone.pipeline.running",
+    "PipelineResult": "ragstone.pipeline.result",
     "Sample": "ragstone.types",
     "Context": "ragstone.types",
     "Score": "ragstone.types",
@@ -92,6 +96,7 @@ __all__ = [
     "GateResult",
     "KeywordRecall",
     "Levels",
+    "PipelineResult",
     "Plan",
     "RagstoneError",
     "Receipt",
@@ -117,6 +122,7 @@ __all__ = [
     "history",
     "load",
     "plan",
+    "run_pipeline",
 ]
 
 

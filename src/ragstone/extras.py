@@ -1,6 +1,8 @@
 """Libraries that are not installed with ragstone: loaded when they are needed, or an error that says how to get them."""
 
 import importlib
+import re
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from typing import Any
 
 from ragstone.errors import ConfigError
@@ -26,3 +28,23 @@ def library(module: str, extra: str, wanted: str) -> Any:
         package = module.partition(".")[0]
         slots = {} if missing else {"reason": bad}
         raise ConfigError(say(f"extras.{key}", screen_language(), wanted=wanted, package=package, extra=extra, **slots)) from bad
+
+
+def require(extra: str, wanted: str) -> None:
+    """Look whether the packages of an extra are installed, without loading one.
+
+    Args:
+        extra: the extra of ragstone.
+        wanted: the file or call that needs it, as people know it.
+
+    Raises:
+        ConfigError: a package is not installed; the text holds the command that installs it.
+    """
+    named = re.compile(rf"^\s*([\w.-]+).*;.*\bextra\s*==\s*['\"]{re.escape(extra)}['\"]")
+    for line in requires("ragstone") or ():
+        if (found := named.match(line)) is None:
+            continue
+        try:
+            distribution(found[1])
+        except PackageNotFoundError as bad:
+            raise ConfigError(say("extras.missing", screen_language(), wanted=wanted, package=found[1], extra=extra)) from bad

@@ -39,6 +39,8 @@ COMMANDS = (
     "doctor",
     "metrics",
     "cache",
+    "run",
+    "runs",
 )
 """Every command; each is the function `command` of `ragstone.cli.<name>`, imported only when it is called."""
 

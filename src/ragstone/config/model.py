@@ -228,6 +228,8 @@ class GateSettings(Settings):
     """`fail`: a rule that noise could turn fails as well."""
     no_new_made_up: bool | Literal["any"] = False
     """True: no made-up claim with a digit that the baseline did not have; `any`: no new made-up claim at all."""
+    allow_different_signature: bool = False
+    """Go on, with a warning, where judge, embedder, prompts or metric versions differ from the baseline's."""
     metrics: dict[str, GateRule] = Field(default_factory=dict)
     """Limits by metric."""
     slices: Annotated[tuple[GateSlice, ...], Field(strict=False)] = ()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from ragstone.config.delivery import ExportSettings
+from ragstone.extras import require
 
 if TYPE_CHECKING:
     from ragstone.export.content import Content
@@ -44,6 +45,15 @@ class Exporter(ABC):
     """As in `--to`."""
     extra: ClassVar[str | None] = None
     """The extra of ragstone that installs what it needs."""
+
+    def check(self, order: Order) -> None:
+        """Raise ConfigError for what is missing or wrong before any run is read: a library, a key. Nothing is sent or written.
+
+        Looks at the libraries of `extra`; who needs keys or settings besides looks at these, too.
+        """
+        del order
+        if self.extra is not None:
+            require(self.extra, self.name)
 
 
 class FileExporter(Exporter):

@@ -1,1 +1,1 @@
-"""All steps from a gold set to an export as one resumable command, and the index of its runs."""
+"""A whole round in one call: collect, evaluate, diagnose, compare, gate, report, export; each step only when its inputs changed."""

@@ -77,10 +77,11 @@ def gate(
     new = run if isinstance(run, Run) else load(run)
     base = load(baseline) if isinstance(baseline, str | Path) else baseline
     settings = _settings(rules)
+    allowed = allow_different_signature or settings.allow_different_signature
     if base is None:
         _refuse_drops(settings)
     measured = _Measured(new, base, settings, seed)
-    warnings = [*measured.notices, *(() if base is None else _differences(new, base, measured, allow_different_signature))]
+    warnings = [*measured.notices, *(() if base is None else _differences(new, base, measured, allowed))]
     limits = list(_by_default(measured) if rules is None else _limits(settings, measured))
     _check_names(limits, measured)
     outcomes = [measured.outcome(limit) for limit in limits]

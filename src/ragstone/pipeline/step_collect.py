@@ -1,0 +1,145 @@
+"""The step `collect`: the questions of the gold set, answered by the application; of a changed gold set only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ragstone import __version__
+from ragstone.errors import ConfigError
+from ragstone.pipeline.base import LANGUAGES, Inputs, LeftOut, Listener, Outcome
+from ragstone.pipeline.file import Pipeline
+from ragstone.pipeline.prints import fingerprint, of_file
+from ragstone.text import say
+
+if TYPE_CHECKING:
+    from ragstone.collecting import Collected
+    from ragstone.pipeline.course import Course
+    from ragstone.samples import SampleSource
+
+FOLDER = "samples"
+_CHANGING_ROWS = ("map", "encoding", "limit", "max_cell_mb")
+"""Settings that decide which rows there are."""
+
+
+class Asking(Protocol):
+    """Where samples come from, and everything that decides what comes."""
+
+    @property
+    def key(self) -> str:
+        """Names the file of samples: another key, other answers."""
+        ...
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """JSON values; collecting is due again once one of them changes."""
+        ...
+
+    async def collect(self, to: Path, pipeline: Pipeline, hear: Listener) -> Collected:
+        """Get what is still missing and write the samples."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationAsking:
+    """The application that `[collect]` describes, asked the questions of a gold set."""
+
+    gold: SampleSource
+    gold_print: str | None
+    asked: Mapping[str, Any]
+    """What can change an answer."""
+    mapping: Mapping[str, Any]
+    """How answers are read."""
+    repeat: int
+
+    @property
+    def key(self) -> str:
+        """One for each application: those who change nothing but the gold set keep the answers they have."""
+        return fingerprint({"asked": self.asked, "repeat": self.repeat})
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The gold set, the application, how it is read, and by which version."""
+        return {"gold": self.gold_print, "asked": self.asked, "mapping": self.mapping, "repeat": self.repeat, "version": __version__}
+
+    async def collect(self, to: Path, pipeline: Pipeline, hear: Listener) -> Collected:
+        """Ask every question that is due."""
+        from ragstone.collect.select import columns_of, make_application
+        from ragstone.collecting import collect_source
+
+        config = pipeline.config
+        application = make_application(config, pipeline.environ, pipeline.lang, columns=columns_of(self.gold))
+        heard: Any = {"on_progress": hear.progress, "on_notice": hear.notice}
+        return await collect_source(self.gold, application, to=to, config=config, repeat=self.repeat, **heard)
+
+
+def asking_of(pipeline: Pipeline) -> Asking:
+    """Return where the samples of a pipeline come from. Nothing is sent.
+
+    Raises ConfigError for settings that are missing or wrong, DataError if the gold set cannot be used.
+    """
+    from ragstone.api import run_sync
+    from ragstone.collect.select import columns_of, make_application
+    from ragstone.collect.values import plain
+
+    gold = gold_of(pipeline)
+    application = make_application(pipeline.config, pipeline.environ, pipeline.lang, columns=columns_of(gold))
+    asked, mapping = plain(dict(application.asked)), plain(dict(application.mapping))
+    run_sync(application.close())
+    return ApplicationAsking(gold, of_file(Path(gold.name)), asked, mapping, pipeline.config.collect.repeat)
+
+
+def gold_of(pipeline: Pipeline) -> SampleSource:
+    """Return the gold set, checked whole; raises ConfigError if the file names none, DataError if it cannot be used."""
+    from ragstone.errors import DataError, Problem
+    from ragstone.samples import scan
+    from ragstone.text import listing
+
+    config, lang = pipeline.config, pipeline.lang
+    if pipeline.gold is None:
+        raise ConfigError(say("pipeline.no_gold", lang, path=pipeline.path))
+    rows: dict[str, Any] = {"mapping": config.map, "encoding": config.encoding, "max_cell_mb": config.max_cell_mb, "limit": config.limit}
+    source = scan(pipeline.gold, **rows, gold=True)
+    if "question" not in source.columns:
+        raise DataError(source.name, [Problem(say("pipeline.no_question", lang, found=listing(source.found, lang)))])
+    return source
+
+
+class Collect:
+    """Ask what is still due; what stands is not asked again."""
+
+    def inputs(self, course: Course) -> Inputs | LeftOut:
+        """Rest on the gold set and on everything that can change an answer. A new prompt behind the same settings is not seen."""
+        asking, config = course.checked.asking, course.pipeline.config
+        if asking is None:
+            raise ConfigError(say("pipeline.no_gold", course.lang, path=course.pipeline.path))
+        rows = {name: getattr(config, name) for name in _CHANGING_ROWS}
+        print_ = fingerprint({**asking.inputs, "rows": rows, "min_coverage": config.min_coverage})
+        return Inputs(fingerprint=print_, hint=say("pipeline.collect_hint", course.lang))
+
+    def work(self, course: Course, hear: Listener) -> Outcome:
+        """Ask; where `--from collect` asks anew, what was there is set aside first."""
+        from ragstone.api import run_sync
+        from ragstone.collect.files import set_aside
+
+        asking, to = course.checked.asking, course.samples
+        assert asking is not None
+        assert to is not None
+        to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if course.begin == "collect" and to.exists():
+            hear.notice(say("collecting.set_aside", course.lang, path=set_aside(to)))
+        found = run_sync(asking.collect(to, course.pipeline, hear))
+        limit = course.pipeline.config.min_coverage
+        counts = {"ok": found.ok, "rows": found.rows, "failed": found.failed}
+        words = ", ".join(f"{word} {rows.count}" for word, rows in found.reasons.items())
+        key = "pipeline.collected_failed" if found.failed else "pipeline.collected"
+        return Outcome(
+            exit_code=0 if found.covered(limit) else 1,
+            texts={lang: say(key, lang, **counts, words=words) for lang in LANGUAGES},
+            files=(to,),
+            numbers={**counts, "asked": found.asked, "requests": found.requests},
+            now=say("pipeline.asked_now", course.lang, asked=found.asked),
+            notices=found.notices,
+        )

@@ -1,0 +1,99 @@
+"""The step `export`: the run as files and in other systems, as `[export]` says. Files first: they are there whatever a server does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.errors import ConfigError
+from ragstone.export.base import Exporter, FileExporter, FolderExporter, Order, Sink
+from ragstone.export.registry import exporter
+from ragstone.pipeline.base import LANGUAGES, Inputs, LeftOut, Listener, Outcome
+from ragstone.pipeline.file import Pipeline
+from ragstone.pipeline.prints import fingerprint, of_run
+from ragstone.text import listing, say
+
+if TYPE_CHECKING:
+    from ragstone.pipeline.course import Course
+
+FOLDER = "exports"
+_WHERE = ("LANGFUSE_HOST", "LANGFUSE_BASE_URL", "LANGFUSE_PUBLIC_KEY", "MLFLOW_TRACKING_URI", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""Variables that say where a run is sent: to another place it has to be sent again."""
+
+
+class Export:
+    """Hand the run over, to one exporter after the other."""
+
+    def inputs(self, course: Course) -> Inputs | LeftOut:
+        """Rest on the run, on `[export]`, and on where the environment says that things are sent."""
+        settings = course.pipeline.config.export
+        if not settings.to:
+            return LeftOut(say("pipeline.export_nothing", course.lang))
+        places = {name: hashlib.sha256(value.encode()).hexdigest() for name in _WHERE if (value := course.pipeline.environ.get(name))}
+        rests_on = {"run": of_run(course.folder), "settings": settings.model_dump(), "places": places, "lang": course.lang}
+        return Inputs(fingerprint=fingerprint(rests_on))
+
+    def work(self, course: Course, hear: Listener) -> Outcome:
+        """Write and send. What is missing at the end makes the exit code 1; a server that takes nothing more stops the pipeline."""
+        from ragstone.exporting import export_run
+
+        order = order_of(course.pipeline, hear)
+        done, files = [], []
+        for name, path in targets(course.pipeline, course.folder):
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files.append(path)
+            done.append((name, path, export_run(course.folder, name, path, force=True, order=order)))
+        told = {lang: "; ".join(_text(name, path, found, lang) for name, path, found in done) for lang in LANGUAGES}
+        notices = tuple(text for *_, found in done for text in getattr(found, "notices", ()))
+        code = next((found.exit_code for *_, found in done if found.exit_code), 0)
+        receipts = {name: found.to_dict() for name, _, found in done}
+        return Outcome(exit_code=code, texts=told, files=tuple(files), numbers=receipts, notices=notices)
+
+
+def order_of(pipeline: Pipeline, hear: Listener | None = None) -> Order:
+    """Return how the exports of a pipeline are wanted."""
+    from ragstone.cache import cache_folder
+
+    config = pipeline.config
+    cache = None if config.no_cache else str(cache_folder(config))
+    tell: dict[str, Any] = {} if hear is None else {"tell": hear.notice}
+    return Order(lang=pipeline.lang, settings=config.export, environ=pipeline.environ, cache=cache, **tell)
+
+
+def targets(pipeline: Pipeline, run: Path) -> Iterator[tuple[str, Path | None]]:
+    """Yield each exporter with the file or folder it writes, None for one that sends; those that write come first.
+
+    In a folder of one's own the files of every run stand side by side, so their names begin with the run's.
+    """
+    settings = pipeline.config.export
+    folder = Path(settings.folder) if settings.folder else run / FOLDER
+    found = [(name, exporter(name)) for name in dict.fromkeys(settings.to)]
+    for name, one in sorted(found, key=lambda pair: isinstance(pair[1], Sink)):
+        yield name, None if isinstance(one, Sink) else folder / _name(run.name, name, one)
+
+
+def _name(run: str, name: str, found: Exporter) -> str:
+    suffix = getattr(found, "suffix", "")
+    return f"{run}{suffix}" if suffix == f".{name}" else f"{run}.{name}{suffix}"
+
+
+def check_exports(pipeline: Pipeline) -> None:
+    """Raise ConfigError if an exporter is not known, makes no file, is not installed, or has no keys. Nothing is sent."""
+    order = order_of(pipeline)
+    for name in pipeline.config.export.to:
+        found = exporter(name)
+        if not isinstance(found, FileExporter | FolderExporter | Sink):
+            raise ConfigError(say("pipeline.export_no_file", pipeline.lang, name=name, path=pipeline.path))
+        found.check(order)
+
+
+def _text(name: str, path: Path | None, found: Any, lang: Any) -> str:
+    if path is not None:
+        return say("pipeline.exported_file", lang, name=name, path=path)
+    sent, kept = (sum(getattr(found, part).values()) for part in ("accepted", "kept"))
+    counts = {"sent": sent, "kept": kept, "missing": found.missing}
+    text = say("pipeline.exported_missing" if found.missing else "pipeline.exported", lang, name=name, target=found.target, **counts)
+    return text + (f" ({listing(found.links[:1], lang)})" if found.links else "")
