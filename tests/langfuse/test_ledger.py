@@ -25,7 +25,7 @@ def lines(folder):
 def test_what_was_taken_is_known_by_the_next_export(tmp_path):
     with opened(tmp_path) as ledger:
         assert not ledger.holds(ONE)
-        ledger.accepted([ONE])
+        ledger.add([ONE])
         assert ledger.holds(ONE)
         assert not ledger.holds(OTHER)
     with opened(tmp_path) as ledger:
@@ -40,7 +40,7 @@ def test_what_changed_is_sent_again_and_what_changed_back_too(tmp_path):
     for unit in (ONE, CHANGED, ONE):
         with opened(tmp_path) as ledger:
             assert not ledger.holds(unit)
-            ledger.accepted([unit])
+            ledger.add([unit])
     with opened(tmp_path) as ledger:
         assert ledger.holds(ONE)
         assert not ledger.holds(CHANGED)
@@ -48,13 +48,13 @@ def test_what_changed_is_sent_again_and_what_changed_back_too(tmp_path):
 
 def test_noting_twice_writes_once(tmp_path):
     with opened(tmp_path) as ledger:
-        ledger.accepted([ONE, ONE])
+        ledger.add([ONE, ONE])
     assert len(lines(tmp_path)) == 2
 
 
 def test_projects_and_servers_have_ledgers_of_their_own(tmp_path):
     with opened(tmp_path) as ledger:
-        ledger.accepted([ONE])
+        ledger.add([ONE])
     for changes in ({"project_id": "p2"}, {"host": "https://other.example"}):
         with opened(tmp_path, **changes) as ledger:
             assert not ledger.holds(ONE)
@@ -69,14 +69,14 @@ def test_the_first_timestamp_stays(tmp_path):
 @pytest.mark.parametrize("kept", range(0, 200, 7))
 def test_a_torn_end_costs_only_what_it_held(tmp_path, kept):
     with opened(tmp_path) as ledger:
-        ledger.accepted([ONE, OTHER])
+        ledger.add([ONE, OTHER])
     path = ledger_path(tmp_path, HOST, PROJECT)
     whole = path.read_bytes()
     path.write_bytes(whole[:kept])
     with opened(tmp_path) as ledger:
         held = [unit for unit in (ONE, OTHER) if ledger.holds(unit)]
         assert len(held) == max(whole[:kept].count(b"\n") - 1, 0)
-        ledger.accepted([ONE, OTHER])
+        ledger.add([ONE, OTHER])
     assert path.read_bytes() == whole
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_ledger_is_named_and_let_be(tmp_path, written, told):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_without_a_folder_it_remembers_while_it_lives_and_says_so(lang):
     with opened(None) as ledger:
-        ledger.accepted([ONE])
+        ledger.add([ONE])
         assert ledger.holds(ONE)
         assert not ledger.noted
         assert ledger.notice(lang) == say("observed.no_ledger", lang)
@@ -128,7 +128,7 @@ def test_without_a_folder_it_remembers_while_it_lives_and_says_so(lang):
 
 def test_a_folder_that_cannot_be_written_is_read(tmp_path):
     with opened(tmp_path) as ledger:
-        ledger.accepted([ONE])
+        ledger.add([ONE])
     path = ledger_path(tmp_path, HOST, PROJECT)
     lock = path.with_name(".lock")
     lock.unlink()
@@ -136,16 +136,16 @@ def test_a_folder_that_cannot_be_written_is_read(tmp_path):
     with opened(tmp_path) as ledger:
         assert ledger.holds(ONE)
         assert not ledger.noted
-        ledger.accepted([OTHER])
+        ledger.add([OTHER])
     assert len(lines(tmp_path)) == 2
 
 
 def test_looking_makes_nothing(tmp_path):
     with opened(tmp_path, read_only=True) as ledger:
         assert not ledger.holds(ONE)
-        ledger.accepted([ONE])
+        ledger.add([ONE])
     assert os.listdir(tmp_path) == []
     with opened(tmp_path) as ledger:
-        ledger.accepted([ONE])
+        ledger.add([ONE])
         with opened(tmp_path, read_only=True) as looking:  # also while another export is under way
             assert looking.holds(ONE)

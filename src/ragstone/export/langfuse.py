@@ -101,8 +101,7 @@ def _opened(content: Content, order: Order, url: str, project_id: str) -> tuple[
     """Return the frame and the ledger: the time of a run that names none is that of its first export."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     frame = frame_of(content, order.settings.langfuse, host=url, project_id=project_id, otherwise=now)
-    named = {"host": url, "project_id": project_id, "run_name": frame.run_name}
-    ledger = Ledger(_folder(content), **named, timestamp=frame.timestamp)
+    ledger = Ledger(_folder(content), host=url, project_id=project_id, run_name=frame.run_name, timestamp=frame.timestamp)
     if stamp(content.facts.created_at) is None:
         frame = replace(frame, timestamp=ledger.timestamp)
     return frame, ledger

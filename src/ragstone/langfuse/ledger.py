@@ -78,7 +78,7 @@ class Ledger:
         at = self._ids.find(_name(unit.kind, unit.id))
         return at is not None and self._digests[at] == int(unit.digest, 16)
 
-    def accepted(self, units: Iterable[Unit]) -> None:
+    def add(self, units: Iterable[Unit]) -> None:
         """Note units that were taken. Raises StoppedError if the disk does not take it."""
         for unit in units:
             if not self.holds(unit):
