@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragstone.export.arrow import Batches
 from ragstone.export.base import FolderExporter, ObjectExporter, Order
-from ragstone.export.columns import json_of
 from ragstone.extras import library
+from ragstone.plain_json import dumped
 
 if TYPE_CHECKING:
     from ragstone.export.content import Content
@@ -30,13 +30,13 @@ class DatasetExporter(ObjectExporter, FolderExporter):
         datasets, arrow = library("datasets", "datasets", _WANTED), library("pyarrow", "datasets", _WANTED)
         batches = Batches(content, "datasets", _WANTED)
         table = arrow.Table.from_batches(batches, schema=batches.schema.remove_metadata())
-        return datasets.Dataset(table, info=datasets.DatasetInfo(description=json_of(batches.facts)))
+        return datasets.Dataset(table, info=datasets.DatasetInfo(description=dumped(batches.facts).decode()))
 
     def write_folder(self, content: Content, folder: str, order: Order) -> None:
         """Fill the folder; the rows pass through a file in it, never through memory as a whole."""
         datasets, arrow = library("datasets", "datasets", _WANTED), library("pyarrow", "datasets", _WANTED)
         batches = Batches(content, "datasets", _WANTED)
-        info = datasets.DatasetInfo(description=json_of(batches.facts))
+        info = datasets.DatasetInfo(description=dumped(batches.facts).decode())
         with tempfile.TemporaryDirectory(dir=folder, prefix=".rows-", ignore_cleanup_errors=True) as held:
             path = Path(held) / "rows.arrow"
             schema = batches.schema.remove_metadata()

@@ -66,7 +66,7 @@ class XlsxExporter(FileExporter):
 
 def _fitting(columns: Columns) -> Columns:
     """Return as many columns as a sheet can hold: the last ones of the user's own go first."""
-    own = [column for column in columns.columns if column.kind not in ("value", "status", "reason", "lines")]
+    own = [column for column in columns.columns if column.kind in ("own", "contexts")]
     left_out = {column.name for column in own[max(1, len(own) - len(columns.columns) + MOST_COLUMNS) :]}
     return Columns(tuple(column for column in columns.columns if column.name not in left_out)) if left_out else columns
 
@@ -98,7 +98,7 @@ def _of_metric(m: MetricSummary) -> list[Plain]:
 
 def _title(column: Column, levels: Levels) -> Title:
     if column.kind != "value":
-        return Title(column.name, "plain" if column.kind in ("number", "count", "flag", "status", "reason") else "text")
+        return Title(column.name, "plain" if column.kind in ("status", "reason") else "text")
     return Title(column.name, "score", "scale" if base_name(column.name) == "answer_relevancy" else levels)
 
 
@@ -124,13 +124,13 @@ def _claims(sheet: Sheet, content: Content) -> None:
         for held in row.get("verdicts") or ():
             if isinstance(held, dict):
                 named: list[Plain] = [str(row["sample_id"]), str(row["metric"]), row.get("repeat") or 0]
-                told = [_joined(held.get(name)) if name == "evidence" else flat(held.get(name), "json") for name in CLAIMS[3:]]
+                told = [_joined(held.get(name)) if name == "evidence" else flat(held.get(name), "own") for name in CLAIMS[3:]]
                 look = _VERDICTS.get(str(held.get("verdict")))
                 sheet.append([*named, *told], {6: look} if look else None)
 
 
 def _joined(evidence: Any) -> Plain:
-    return ", ".join(map(str, evidence)) if isinstance(evidence, list) else flat(evidence, "json")
+    return ", ".join(map(str, evidence)) if isinstance(evidence, list) else flat(evidence, "own")
 
 
 def _properties(book: Book, summary: ShownSummary) -> None:
