@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from ragstone.langfuse.said import Asked, answer_in, asked_in, value_of
 
 ZH, EN = "入职满一年有几天年假？", "How long is the warranty?"
+KEYS = ["role", "content", "input", "type", "messages", "choices", "x"]
 ANY = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["role", "content", "input", "type", "messages", "x"]), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
     max_leaves=20,
 )
 
@@ -46,23 +45,13 @@ def test_the_question_is_found(shape, question):
     assert asked_in(shape(question)) == Asked(question)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        None,
-        "",
-        "  ",
-        3,
-        True,
-        [],
-        {},
-        {"a": "b", "c": "d"},
-        [message("system", "Be short.")],
-        {"messages": []},
-        [message("assistant", "Hi")],
-        message("system", "Be short."),
-    ],
-)
+NO_QUESTIONS = [
+    *(None, "", "  ", 3, True, [], {}, {"a": "b", "c": "d"}, {"messages": []}),
+    *([message("system", "Be short.")], [message("assistant", "Hi")], message("system", "Be short.")),
+]
+
+
+@pytest.mark.parametrize("given", NO_QUESTIONS)
 def test_where_nothing_is_asked_there_is_no_question(given):
     assert asked_in(given) == Asked()
 

@@ -39,15 +39,17 @@ def test_what_is_no_time_is_told_with_examples(text, lang):
     assert all(word in str(told.value) for word in ("--until", "2026-12-01T08:00+08:00", "24h", "7d"))
 
 
-@pytest.mark.parametrize(
-    ("since", "until"), [("2026-12-02", "2026-12-01"), ("2026-12-01", "2026-12-01"), ("1h", "2h"), ("2027-01-01", None)]
-)
+EMPTY = [("2026-12-02", "2026-12-01"), ("2026-12-01", "2026-12-01"), ("1h", "2h"), ("2027-01-01", None)]
+
+
+@pytest.mark.parametrize(("since", "until"), EMPTY)
 def test_an_empty_window_is_told_with_both_ends(since, until):
-    with pytest.raises(ConfigError, match=r"2026-12|2027-01"):
+    with pytest.raises(ConfigError) as told:
         window_of(since, until, NOW, "en")
+    assert str(told.value).count("Z") == 2
 
 
-@given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)), st.integers(1, 10**9))
+@given(st.datetimes(timezones=st.just(UTC)).filter(lambda moment: 1990 < moment.year < 2100), st.integers(1, 10**9))
 def test_a_window_that_was_stored_is_the_same_when_it_is_read(moment, seconds):
     window = window_of(moment.isoformat(), (moment + timedelta(seconds=seconds)).isoformat(), NOW, "en")
     assert window_of(**window.to_dict(), now=NOW, lang="zh") == window

@@ -61,12 +61,11 @@ class Told:
     """Ids of the traces that were read whole."""
     page: int | None = None
     """Most rows of a page, whatever is asked for."""
-    text: Any = staticmethod(lambda value: value if isinstance(value, str) else orjson.dumps(value).decode())
     gone: set[str] = field(default_factory=set)
     """Traces that are listed and then not there."""
 
     def __call__(self, asked: Asked) -> Reply | None:
-        query = {name: values for name, values in parse_qs(urlsplit(asked.path_qs).query, keep_blank_values=True).items()}
+        query = parse_qs(urlsplit(asked.path_qs).query, keep_blank_values=True)
         if asked.method != "GET":
             return None
         if asked.path == OBSERVATIONS and self.generation != "v3":
@@ -110,7 +109,7 @@ class Told:
             if "trace_context" in fields:
                 told |= {"traceName": one["name"], "tags": one["tags"], "release": one["release"]}
             if "io" in fields:
-                told |= {name: None if row.get(name) is None else self.text(row[name]) for name in ("input", "output")}
+                told |= {name: None if row.get(name) is None else _text(row[name]) for name in ("input", "output")}
             told |= {"usageDetails": row.get("usageDetails", {})} if "usage" in fields else {}
             yield told | ({"latency": row.get("latency")} if "metrics" in fields else {})
 
@@ -132,6 +131,10 @@ class Told:
         if found is None:
             return fail(404, {"error": "LangfuseNotFoundError", "message": "Trace not found"})
         return tell({**found, "observations": [{**row, "traceId": name} for row in found["observations"]], "scores": []})
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _within(moment: str, query: dict[str, list[str]], name: str) -> bool:

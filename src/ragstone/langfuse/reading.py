@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from ragstone.errors import EndpointError
 from ragstone.langfuse.traces import PRIVATE, is_root, moment_of, root_of
 from ragstone.langfuse.window import zulu
+from ragstone.text import say
 
 if TYPE_CHECKING:
     from ragstone.langfuse.client import Client, Reply
@@ -89,17 +90,17 @@ class Reader:
                 yield _listed(row, row["traceId"], row.get("startTime"))
 
     async def _rows(self, asked: Mapping[str, Any], limit: int) -> AsyncIterator[Row]:
-        cursor: str | None = None
-        passed = set[str | None]()
-        while cursor not in passed:  # a server that says the same cursor again would be asked for ever
-            passed.add(cursor)
+        cursor, passed = "", set[str]()
+        while True:
             reply = await self._client.get(_path(OBSERVATIONS, {**asked, "limit": limit, **({"cursor": cursor} if cursor else {})}))
             rows, meta = self._page(reply, OBSERVATIONS)
             for row in rows:
                 yield row
-            cursor = meta.get("cursor")
-            if not cursor:
+            passed.add(cursor)
+            if not (cursor := str(meta.get("cursor") or "")):
                 return
+            if cursor in passed:
+                raise EndpointError(say("monitored.same_cursor", self._client.host.lang, url=self._client.host.url))
 
     # -------------------------------------------------------------- servers 3
     async def _traces(self, window: Window, tags: Iterable[str]) -> AsyncIterator[Listed]:
@@ -124,8 +125,6 @@ class Reader:
         return [row for row in body["data"] if isinstance(row, dict)], meta if isinstance(meta, dict) else {}
 
     def _strange(self, reply: Reply, path: str) -> EndpointError:
-        from ragstone.text import say
-
         host = self._client.host
         known = {"url": host.url, "path": f"/api/public/{path}", "status": reply.status}
         if reply.closed:
