@@ -22,7 +22,7 @@ def rows(page: str) -> dict[tuple[str, str], list[str]]:
 def test_every_setting_is_on_the_page_or_named_as_not_in_this_version(lang):
     page = settings_page(lang)
     head, tail = page.rsplit("## ", 1)
-    shown = {name for _, name in rows(head)}
+    shown = {name.rpartition(".")[2] for _, name in rows(head)}
     left_out = set(re.findall(r"`(?:\[\w+\] )?\[?(\w+)\]?`", tail))
     for place, _ in leaves():
         assert place[-1] in shown or place[-1] in left_out or place[0] in left_out, place
