@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
@@ -16,7 +17,7 @@ from ragstone.text import say
 EXCEL_MOST = 32_767
 """Characters that a cell of Excel holds; what comes after is lost there."""
 
-_UNSAFE = re.compile("[\\s\ufeff\0]*[=+\\-@＝＋－＠]|[\t\r\n]")
+_UNSAFE = re.compile("[\\s\u200b\u2060\ufeff\0]*[=+\\-@＝＋－＠]|[\t\r\n]")
 
 
 class CsvExporter(FileExporter):
@@ -31,7 +32,8 @@ class CsvExporter(FileExporter):
 
     def write(self, content: Content, file: IO[bytes], order: Order) -> None:
         """Write the file row by row; cells longer than Excel can hold are kept, and told."""
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="", write_through=False)
+        file.write(codecs.BOM_UTF8)
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
         try:
             writer, table = csv.writer(text), Table(content, order)
             writer.writerow(table.heads)
