@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -93,19 +95,22 @@ def _to_stdout(run: Path, found: FileExporter, order: Order, *, json: bool) -> W
     return done
 
 
-class Screen:
+class Screen(io.RawIOBase):
     """A terminal as a binary file: shows text, whatever it holds. Nothing in sample data may move the cursor; a BOM is left out."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        import codecs
-
         self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8")("replace")
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        """It is there to be written to."""
+        return True
+
+    def write(self, data: Any) -> int:
         """Write a piece; it may end within a character."""
         from ragstone.cli.plain import safe
 
-        self._file.write(safe(self._decoder.decode(bytes(data)).replace("\r\n", "\n")).encode())
+        text = self._decoder.decode(bytes(data)).replace("\r", "")
+        self._file.write(safe(text).encode())
         return len(data)
 
     def flush(self) -> None:

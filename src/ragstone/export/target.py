@@ -30,7 +30,7 @@ class Target:
         path = self.path
         try:
             kind = path.stat().st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             self._check_place(path)
             return
         except OSError as bad:
@@ -50,10 +50,10 @@ class Target:
 
         Raises ConfigError if the place cannot be written, StoppedError if the disk does not take it.
         """
-        path = self.path.resolve() if self.path.is_symlink() else self.path
+        path = self.path
         if path.exists() and not path.is_dir() and not path.is_file():  # a device, a pipe: nothing can be put in its place
-            with path.open("wb") as file:
-                return self._filled(file, fill)
+            return self._streamed(fill)
+        path = path.resolve() if path.is_symlink() else path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent))
@@ -70,6 +70,17 @@ class Target:
             return self._made(Path(folder) / "draft", fill)
 
     # ------------------------------------------------------------------ writing
+    def _streamed(self, fill: Fill) -> int:
+        try:
+            file = self.path.open("wb")
+        except OSError as bad:
+            raise self._refused(bad) from bad
+        try:
+            return self._filled(file, fill)
+        finally:
+            with suppress(OSError):  # what it would not take has been told
+                file.close()
+
     def _in_place(self, draft: Path, path: Path, fill: Fill) -> int:
         size = self._made(draft / "new", fill)
         try:
@@ -100,6 +111,8 @@ class Target:
             with suppress(OSError):  # of devices and pipes, which keep nothing
                 os.fsync(file.fileno())
             return file.tell() if file.seekable() else 0
+        except BrokenPipeError:
+            raise
         except OSError as bad:
             raise self._lost(bad) from bad
 

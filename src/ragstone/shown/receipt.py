@@ -26,12 +26,14 @@ def written_blocks(done: Written, lang: Language) -> Iterator[Block]:
     """Yield what is said of a file or folder."""
     counts = {"name": done.to, "samples": done.samples, "cells": done.cells}
     if done.path is None:
-        yield Text(say("export.would_print" if done.dry_run else "export.printed", lang, **counts))
+        told = [say("export.would_print" if done.dry_run else "export.printed", lang, **counts)]
     else:
-        key = "export.would_write" if done.dry_run else "export.written"
-        yield Text(say(key, lang, path=done.path, size=size(done.bytes), **counts))
+        told = [say("export.would_write" if done.dry_run else "export.written", lang, path=done.path, size=size(done.bytes), **counts)]
     if done.unmeasured:
-        yield Text(say("export.empty_cells", lang, **_unmeasured(done.unmeasured, lang)))
+        told.append(say("export.empty_cells", lang, **_unmeasured(done.unmeasured, lang)))
+    if done.dry_run:
+        told.append(say("export.nothing_written", lang))
+    yield Text(("" if lang == "zh" else " ").join(told))
     if done.notice:
         yield Text(say("judges.smoke_test", lang), warning=True)
 
