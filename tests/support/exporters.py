@@ -48,7 +48,7 @@ class Bucket(Sink):
         SENT.append(order)
         due = {"trace": 4, "score": 12}
         facts = content.facts
-        common = {"to": "bucket", "target": "http://bucket/p", "due": due, "signature": facts.signature, "notice": facts.notice}
+        common = {"to": self.name, "target": "http://bucket/p", "due": due, "signature": facts.signature, "notice": facts.notice}
         common |= {"unmeasured": {"timeout": 3, "no_claims": 1}, "dry_run": order.dry_run, "requests": 2}
         if order.dry_run:
             return Receipt(**common, kept={"trace": 1})
