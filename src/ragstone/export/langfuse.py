@@ -56,6 +56,11 @@ class LangfuseSink(Sink):
         """`backoff` and `sleep`: how long it is waited before a request is sent again, and how."""
         self._backoff, self._sleep = backoff, sleep
 
+    def check(self, order: Order) -> None:
+        """Raise ConfigError if the address or a key is not set or cannot be used."""
+        super().check(order)
+        host_of(order.environ, order.lang)
+
     async def send(self, content: Content, order: Order) -> Receipt:
         """Send what is not there yet.
 

@@ -100,9 +100,16 @@ def _setup(course: Course, source: SampleSource) -> dict[str, Any]:
     fields = setup_of(judge, embedder, metrics, config).fields
     asked = config.judge.model_dump(include=set(_OF_JUDGE))
     plain = {name: fields[name] for name in ("prompts", "prompt_hashes", "metrics", "plan", "language", "limits")}
-    who = {"judge": [judge.model, judge.endpoint, asked], "embedder": [embedder.model, embedder.endpoint]}
+    who = {"judge": [*_who(judge), asked], "embedder": _who(embedder)}
     rest = {"repeat": config.repeat, "seed": config.seed, "strip_citations": config.strip_citations, "limit": config.limit}
     return {**plain, **who, **rest}
+
+
+def _who(identity: Identity) -> list[Any]:
+    """Who is asked. What one behind an endpoint is sent in the end is learned by asking, and stays out; a truth table is known before."""
+    from ragstone.budget import UNSENT
+
+    return [identity.model, identity.endpoint, identity.parameters if identity.endpoint in UNSENT else None]
 
 
 def identities(pipeline: Pipeline) -> tuple[Identity, Identity]:

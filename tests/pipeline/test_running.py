@@ -1,0 +1,338 @@
+"""Pipelines over real sockets: what is asked, what is skipped, what begins anew, and how each ending is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.pipelines import ALL, BAD, GOOD, Rounds, gold, statuses
+
+from ragstone.errors import ConfigError, RunFolderError
+from ragstone.folder import FolderLock
+from ragstone.results import load
+
+DROP = {"metrics": {"faithfulness": {"max_drop": 0.05}}}
+
+
+@pytest.fixture
+def rounds(tmp_path):
+    with Rounds(tmp_path) as found:
+        yield found
+
+
+def means(found):
+    return {m.metric: m.mean for m in found.summary.metrics}
+
+
+def index(rounds):
+    return json.loads((rounds.work / "runs.json").read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------ the first and the second call
+def test_a_first_round_does_everything_and_leaves_its_files(rounds):
+    found = rounds.run()
+    assert found.exit_code == 0
+    assert statuses(found) == dict.fromkeys(ALL, "done") | {"compare": "skipped"}
+    assert rounds.asked == 8
+    assert means(found) == {"faithfulness": 1.0, "context_recall": 1.0}
+    names = {path.name for path in Path(found.folder).iterdir()}
+    assert {
+        "manifest.json",
+        "scores.jsonl",
+        "diagnosis.json",
+        "diagnosis.md",
+        "gate.json",
+        "gate.junit.xml",
+        "report.md",
+        "summary.md",
+    } <= names
+    assert "comparison.json" not in names
+    assert load(found.folder).summary().samples == 8
+    assert index(rounds)["latest"] == found.run
+
+
+def test_a_second_round_asks_nobody_and_changes_nothing(rounds):
+    first = rounds.run()
+    held = {path: path.read_bytes() for path in rounds.work.rglob("*") if path.is_file() and path.name not in ("summary.md", ".lock")}
+    rounds.asked  # noqa: B018 (reading it begins to count anew)
+    second = rounds.run()
+    assert set(statuses(second).values()) == {"skipped"}
+    assert (second.run, second.exit_code, rounds.asked) == (first.run, 0, 0)
+    assert {path: path.read_bytes() for path in held} == held
+    assert any("--from collect" in text for text in second.step("collect").notices)
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "diagnosis.json", "gate.junit.xml"])
+def test_a_file_that_is_gone_or_changed_is_made_again(rounds, name):
+    first = rounds.run()
+    path = Path(first.folder) / name
+    before = path.read_bytes()
+    path.write_bytes(before[:-20]) if name == "scores.jsonl" else path.unlink()
+    assert rounds.run().exit_code == 0
+    assert path.read_bytes() == before
+
+
+# ------------------------------------------------------------------ something changed
+def test_a_new_row_of_the_gold_set_is_the_only_one_asked_and_the_run_is_a_new_one(rounds):
+    first = rounds.run()
+    rounds.write_gold(gold(9))
+    rounds.asked  # noqa: B018
+    second = rounds.run()
+    assert rounds.asked == 1
+    assert second.run != first.run
+    assert second.summary.samples == 9
+    assert second.baseline == first.run
+    assert statuses(second)["compare"] == "done"
+
+
+def test_what_is_no_part_of_a_score_begins_no_run(rounds):
+    first = rounds.run()
+    rows = gold(8)
+    rows[0]["meta"]["kind"] = "c"
+    rounds.write_gold(rows)
+    rounds.write(concurrency=2)
+    second = rounds.run()
+    assert (second.run, second.exit_code) == (first.run, 0)
+    assert next(iter(load(second.folder).samples))["meta"]["kind"] == "c"
+
+
+@pytest.mark.parametrize(
+    ("change", "new"),
+    [
+        ({"metrics": {"metrics": ["faithfulness"]}}, True),
+        ({"repeat": 2}, True),
+        ({"seed": 3}, True),
+        ({"limits": {"top_k": 1}}, True),
+        ({"language": "en"}, True),
+        ({"gate": {"min_coverage": 0.9}}, False),
+        ({"no_cache": True}, False),
+        ({"judge": {"model": "scripted:truth.json", "timeout": 5.0}}, False),
+    ],
+    ids=str,
+)
+def test_what_can_change_a_score_begins_a_new_run(rounds, change, new):
+    first = rounds.run()
+    rounds.asked  # noqa: B018
+    rounds.write(**change)
+    second = rounds.run()
+    assert (second.run != first.run) is new
+    assert statuses(second)["evaluate"] == ("done" if new else "skipped")
+    assert rounds.asked == 0
+
+
+def test_a_changed_truth_table_is_another_judge(rounds):
+    first = rounds.run()
+    path = rounds.folder / "truth.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("contradicted", "supported"), encoding="utf-8")
+    second = rounds.run()
+    assert second.run != first.run
+    assert statuses(second)["gate"] == "failed 2"
+
+
+def test_another_application_has_a_file_of_samples_of_its_own(rounds):
+    rounds.run()
+    rounds.write(collect={"headers": {"X-Variant": "b"}})
+    rounds.asked  # noqa: B018
+    rounds.run()
+    assert rounds.asked == 8
+    rounds.write()
+    rounds.run()
+    assert rounds.asked == 0
+    assert len([path for path in (rounds.work / "samples").iterdir() if not path.name.endswith(("raw.jsonl", ".lock"))]) == 2
+
+
+# ------------------------------------------------------------------ --from
+def test_from_collect_asks_anew_and_a_new_run_begins_if_answers_changed(rounds):
+    first = rounds.run()
+    assert rounds.asked == 8
+    same = rounds.run("collect")
+    assert (same.run, rounds.asked) == (first.run, 8)
+    rounds.otherwise = BAD
+    changed = rounds.run("collect")
+    assert changed.run != first.run
+    assert means(changed)["faithfulness"] == 0.0
+    assert len(list((rounds.work / "samples").glob("*.jsonl.2*.raw.jsonl"))) == 2
+
+
+def test_from_takes_earlier_steps_as_they_are(rounds):
+    first = rounds.run()
+    rounds.write_gold(gold(9))
+    rounds.asked  # noqa: B018
+    second = rounds.run("gate")
+    assert rounds.asked == 0
+    assert second.run == first.run
+    assert statuses(second) == dict.fromkeys(ALL[:4], "skipped") | {"gate": "done", "report": "done"}
+
+
+def test_from_evaluate_asks_nothing_that_stands(rounds):
+    first = rounds.run()
+    scores = (Path(first.folder) / "scores.jsonl").read_bytes()
+    second = rounds.run("evaluate")
+    assert (second.run, statuses(second)["evaluate"]) == (first.run, "done")
+    assert (Path(first.folder) / "scores.jsonl").read_bytes() == scores
+
+
+@pytest.mark.parametrize(("begin", "named"), [("evaluate", "collect"), ("gate", "collect")])
+def test_from_needs_what_stands_before(rounds, begin, named):
+    with pytest.raises(ConfigError, match=rf"--from {begin}.*{named}"):
+        rounds.run(begin)
+
+
+def test_from_names_the_file_that_is_gone(rounds):
+    found = rounds.run()
+    (Path(found.folder) / "scores.jsonl").unlink()
+    with pytest.raises(ConfigError, match=r"scores\.jsonl"):
+        rounds.run("gate")
+
+
+# ------------------------------------------------------------------ the baseline and the gate
+def test_a_drop_fails_the_gate_again_and_again_and_the_report_is_written_all_the_same(rounds):
+    rounds.write(gate=DROP)
+    first = rounds.run()
+    assert any("max_drop" in text for text in first.step("gate").notices)
+    rounds.otherwise = BAD
+    for begin in ("collect", None):
+        found = rounds.run(begin)
+        assert statuses(found) | {"collect": "", "evaluate": "", "diagnose": "", "compare": ""} == {
+            **dict.fromkeys(ALL, ""),
+            "gate": "done 1",
+            "report": "done" if begin else "skipped",
+        }
+        assert (found.exit_code, found.baseline) == (1, first.run)
+    assert "<failure" in (Path(found.folder) / "gate.junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_tag_is_a_baseline_and_a_name_nothing_has_is_none(rounds):
+    from ragstone.pipeline.tags import changed
+
+    rounds.write(baseline="good", gate=DROP)
+    first = rounds.run()
+    assert "ragstone runs" in first.step("compare").text
+    with pytest.raises(ConfigError, match="good"):
+        rounds.run()
+    changed(rounds.work, "good", None, "en")
+    assert "itself" in rounds.run().step("compare").text
+    for answer in (BAD, GOOD):
+        rounds.otherwise = answer
+        found = rounds.run("collect")
+        assert found.baseline == "good"
+        assert found.exit_code == (1 if answer == BAD else 0)
+
+
+def test_a_run_folder_is_a_baseline(rounds):
+    first = rounds.run()
+    Path(first.folder).rename(rounds.folder / "elsewhere")
+    rounds.write(baseline="elsewhere")
+    assert rounds.run().baseline == "elsewhere"
+
+
+def test_another_judge_is_refused_by_the_gate_until_somebody_says_yes(rounds):
+    rounds.write(gate={"min_coverage": 0.5})
+    rounds.run()
+    rounds.write(gate={"min_coverage": 0.5}, judge={"model": "local"})
+    for _ in range(2):
+        found = rounds.run()
+        assert (statuses(found)["gate"], statuses(found)["report"], found.exit_code) == ("failed 2", "not_run", 2)
+        assert "allow_different_signature" in found.step("gate").text
+    assert statuses(found)["compare"] == "skipped"
+    rounds.write(gate={"min_coverage": 0.5, "allow_different_signature": True}, judge={"model": "local"})
+    assert statuses(rounds.run())["report"] == "done"
+
+
+def test_a_gold_set_without_a_common_question_is_nothing_to_compare_with(rounds):
+    rounds.write(gate=DROP)
+    rounds.run()
+    rounds.write_gold(gold(8, first=100))
+    found = rounds.run()
+    assert found.exit_code == 0
+    assert "none of the questions" in found.step("compare").text
+
+
+# ------------------------------------------------------------------ other endings
+def test_missing_rows_are_a_1_that_stops_nothing_and_retry_failed_asks_them(rounds):
+    rounds.answers["How long is warranty 3?"] = "The system is down."
+    rounds.write(collect={"fail_if": "system is down"})
+    found = rounds.run()
+    assert (statuses(found)["collect"], found.exit_code) == ("done 1", 1)
+    assert statuses(found)["report"] == "done"
+    assert rounds.asked == 8
+    assert rounds.run().exit_code == 1
+    assert rounds.asked == 0
+    rounds.answers.clear()
+    mended = rounds.run(retry_failed=True)
+    assert (mended.exit_code, rounds.asked) == (0, 1)
+
+
+def test_a_stop_keeps_the_rest_from_running_and_the_next_call_goes_on(rounds):
+    rounds.write(max_calls=1, judge={"model": "nobody", "base_url": f"{rounds.url}/v1", "retries": 0})
+    found = rounds.run(environ={"OPENAI_API_KEY": "k"})
+    assert statuses(found) == {"collect": "done", "evaluate": "failed 3", **dict.fromkeys(ALL[2:], "not_run")}
+    assert "summary" not in (found.step("gate").text,)
+    rounds.write()
+    again = rounds.run()
+    assert again.exit_code == 0
+    assert statuses(again)["collect"] == "skipped"
+    assert len(index(rounds)["runs"]) <= 2
+
+
+@pytest.mark.parametrize("step", ALL)
+def test_interrupted_anywhere_and_called_again_it_ends_as_if_it_had_not_been(rounds, step):
+    def stop(text):
+        if text == f"step {step}":
+            raise KeyboardInterrupt
+
+    broken = rounds.run(on_notice=stop)
+    assert broken.exit_code == 3
+    assert statuses(broken)[step] == "failed 3"
+    found = rounds.run()
+    assert (found.exit_code, rounds.asked) == (0, 8)
+    assert means(found) == {"faithfulness": 1.0, "context_recall": 1.0}
+    assert len(index(rounds)["runs"]) == 1
+
+
+def test_a_second_pipeline_in_the_same_folder_is_refused(rounds):
+    rounds.run()
+    lock = FolderLock(rounds.work)
+    try:
+        with pytest.raises(RunFolderError, match="another pipeline"):
+            rounds.run()
+    finally:
+        lock.release()
+    assert rounds.run().exit_code == 0
+
+
+# ------------------------------------------------------------------ fewer steps, nothing sent
+def test_steps_may_be_left_out(rounds):
+    rounds.write(steps=["gate", "evaluate"], gold="answered.jsonl", collect=None)
+    rows = [{**row, "answer": GOOD, "contexts": ["Warranty: 1 year."]} for row in gold(3)]
+    (rounds.folder / "answered.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rounds.file.write_text(
+        rounds.file.read_text(encoding="utf-8").replace("[collect]", "[nothing]").split("[nothing]")[0] + JUDGED, encoding="utf-8"
+    )
+    found = rounds.run()
+    assert statuses(found) == {"evaluate": "done", "gate": "done"}
+    assert rounds.asked == 0
+
+
+JUDGED = '[judge]\nmodel = "scripted:truth.json"\n[metrics]\nmetrics = ["faithfulness"]\n'
+
+
+def test_a_dry_run_sends_and_writes_nothing_and_says_what_would_be_done(rounds):
+    found = rounds.run(dry_run=True)
+    assert rounds.asked == 0
+    assert not rounds.work.exists()
+    assert set(statuses(found).values()) == {"not_run"}
+    rounds.run()
+    before = {path: path.read_bytes() for path in rounds.work.rglob("*") if path.is_file()}
+    rounds.write(gate=DROP)
+    found = rounds.run(dry_run=True)
+    assert statuses(found) == dict.fromkeys(ALL[:4], "skipped") | {"gate": "not_run", "report": "not_run"}
+    assert {path: path.read_bytes() for path in rounds.work.rglob("*") if path.is_file()} == before
+
+
+def test_the_working_folder_does_not_matter(rounds, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    first = rounds.run()
+    monkeypatch.chdir(rounds.folder)
+    rounds.file = Path("pipeline.toml")
+    assert set(statuses(rounds.run()).values()) == {"skipped"}
+    assert list(Path(first.folder).parent.parent.glob("*.toml"))
