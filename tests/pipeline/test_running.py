@@ -266,7 +266,6 @@ def test_a_stop_keeps_the_rest_from_running_and_the_next_call_goes_on(rounds):
     rounds.write(max_calls=1, judge={"model": "nobody", "base_url": f"{rounds.url}/v1", "retries": 0})
     found = rounds.run(environ={"OPENAI_API_KEY": "k"})
     assert statuses(found) == {"collect": "done", "evaluate": "failed 3", **dict.fromkeys(ALL[2:], "not_run")}
-    assert "summary" not in (found.step("gate").text,)
     rounds.write()
     again = rounds.run()
     assert again.exit_code == 0
@@ -305,15 +304,9 @@ def test_steps_may_be_left_out(rounds):
     rounds.write(steps=["gate", "evaluate"], gold="answered.jsonl", collect=None)
     rows = [{**row, "answer": GOOD, "contexts": ["Warranty: 1 year."]} for row in gold(3)]
     (rounds.folder / "answered.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    rounds.file.write_text(
-        rounds.file.read_text(encoding="utf-8").replace("[collect]", "[nothing]").split("[nothing]")[0] + JUDGED, encoding="utf-8"
-    )
     found = rounds.run()
     assert statuses(found) == {"evaluate": "done", "gate": "done"}
     assert rounds.asked == 0
-
-
-JUDGED = '[judge]\nmodel = "scripted:truth.json"\n[metrics]\nmetrics = ["faithfulness"]\n'
 
 
 def test_a_dry_run_sends_and_writes_nothing_and_says_what_would_be_done(rounds):

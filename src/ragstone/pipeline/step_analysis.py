@@ -86,12 +86,8 @@ class Report:
 
 
 def _report(course: Course) -> str:
-    try:
-        from ragstone.shown.report import report_markdown
-    except ImportError:
-        config = course.pipeline.config
-        return course.run().summary(min_coverage=config.min_coverage).to_markdown(course.lang)
     from ragstone.pipeline.step_gate import gate_of
+    from ragstone.shown.report import report_markdown
 
     steps = course.pipeline.steps
     shown: dict[str, Any] = {
