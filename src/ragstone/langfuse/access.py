@@ -44,9 +44,9 @@ class Host(Endpoint):
         return {"Authorization": Secret(next(iter(self._pair.header("Basic").values())))}
 
     def say(self, name: str, **values: object) -> str:
-        """Return the text `langfuse.<name>` with the address, the masked public key and the variables filled in."""
+        """Return the text `sending.<name>` with the address, the masked public key and the variables filled in."""
         known = {"url": self.url, "key": self.public.masked, "host": HOSTS[0], "public": PUBLIC_KEY, "secret": SECRET_KEY}
-        return self._unlocked(say(f"langfuse.{name}", self.lang, **{**known, **values}))
+        return self._unlocked(say(f"sending.{name}", self.lang, **{**known, **values}))
 
 
 def host_of(environ: Mapping[str, str], lang: Language | None = None) -> Host:
@@ -62,10 +62,10 @@ def host_of(environ: Mapping[str, str], lang: Language | None = None) -> Host:
     urls = [held[name] for name in HOSTS if held[name]]
     unset = [name for name in (PUBLIC_KEY, SECRET_KEY) if not held[name]] + ([] if urls else [HOSTS[0]])
     if unset:
-        raise ConfigError(say("langfuse.unset", said, names=listing(unset, said), host=HOSTS[0]))
+        raise ConfigError(say("sending.unset", said, names=listing(unset, said), host=HOSTS[0]))
     if held[PUBLIC_KEY].startswith("sk-") and held[SECRET_KEY].startswith("pk-"):
-        raise ConfigError(say("langfuse.swapped", said, public=PUBLIC_KEY, secret=SECRET_KEY))
+        raise ConfigError(say("sending.swapped", said, public=PUBLIC_KEY, secret=SECRET_KEY))
     hosts = [Host(url, held[PUBLIC_KEY], held[SECRET_KEY], said) for url in urls]
     if len({host.url for host in hosts}) > 1:
-        raise ConfigError(say("langfuse.two_hosts", said, names=listing(HOSTS, said), urls=listing((host.url for host in hosts), said)))
+        raise ConfigError(say("sending.two_hosts", said, names=listing(HOSTS, said), urls=listing((host.url for host in hosts), said)))
     return hosts[0]

@@ -52,7 +52,7 @@ def origins_of(content: Content, frame: Frame, lang: Language) -> Origins:
             read += 1
         else:
             there, here = f"{found.host}, {found.project_id}", f"{frame.host}, {frame.project_id}"
-            raise ConfigError(say("langfuse.other_project", lang, sample=line.id, there=there, here=here))
+            raise ConfigError(say("sending.other_project", lang, sample=line.id, there=there, here=here))
     return Origins(own, read)
 
 
