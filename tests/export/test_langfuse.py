@@ -12,7 +12,7 @@ import orjson
 import pytest
 from support import hand_made
 from support.langfuse_server import DATASETS, INGESTION, ITEMS, OTLP, PROJECT, PUBLIC, RUN_ITEMS, SCORES, SECRET, Langfuse, LangfuseServer
-from support.rag_server import Reply, fail
+from support.rag_server import Reply, fail, tell
 
 import ragstone
 from ragstone.config.delivery import ExportSettings, LangfuseSettings
@@ -137,10 +137,45 @@ async def test_what_arrives_is_what_was_due_and_twice_is_once(modes: tuple[str, 
         assert server.langfuse.held() == held
 
 
-@pytest.mark.parametrize("generation", ["v5", "v4"])
+def _with_lists_of_links(server: LangfuseServer) -> Callable[[Any], Reply]:
+    """The server, with the operation that lists the links of a run."""
+
+    def reply(asked: Any) -> Reply:
+        if (asked.method, asked.path) != ("GET", RUN_ITEMS) or server.langfuse.generation not in ("v3", "dual"):
+            return server.langfuse(asked)
+        page, limit = int(asked.query["page"]), int(asked.query["limit"])
+        found = [one for one in server.langfuse.run_items() if one["runName"] == asked.query["runName"]]
+        assert limit <= 100
+        if not found:
+            return fail(404, {"message": "Dataset run not found for the given project and dataset id"})
+        meta = {"page": page, "limit": limit, "totalItems": len(found), "totalPages": -(-len(found) // limit)}
+        return tell({"data": found[(page - 1) * limit : page * limit], "meta": meta})
+
+    return reply
+
+
+async def test_links_that_are_there_are_not_made_again(tmp_path: Path):
+    run = made_run(tmp_path / "r", 230)
+    async with LangfuseServer("v3") as server:
+        server.script = _with_lists_of_links(server)
+        first = await send(run, order(server, tmp_path))
+        assert first.accepted["run_item"] == len(server.langfuse.run_items()) == 230
+        ledger = next((run / FOLDER).glob("langfuse-*.jsonl"))
+        lines = ledger.read_text("utf-8").splitlines(keepends=True)
+        ledger.write_text("".join(line for n, line in enumerate(lines) if '"run_item"' not in line or n % 3), "utf-8")
+        for _ in range(2):
+            again = await send(run, order(server, tmp_path))
+            assert (again.due["run_item"], again.kept["run_item"], again.missing) == (230, 230, 0)
+            assert again.links == first.links
+            ledger.unlink()
+        assert len(server.langfuse.run_items()) == 230
+
+
+@pytest.mark.parametrize("generation", ["v5", "v4", "v3"])
 async def test_without_its_list_everything_is_sent_again_and_nothing_is_there_twice(generation: str, tmp_path: Path):
     run = made_run(tmp_path / "r")
     async with LangfuseServer(generation) as server:
+        server.script = _with_lists_of_links(server)
         await send(run, order(server, tmp_path))
         held, scores, spans = server.langfuse.held(), server.langfuse.scores(), server.langfuse.spans()
         for file in (run / FOLDER).iterdir():
@@ -340,6 +375,10 @@ async def test_a_data_set_that_was_removed_there_is_made_anew_with_its_items(tmp
         await send(run, order(server, tmp_path))
         server.langfuse.datasets = {"another": {"id": "clds0000"}}
         server.langfuse._items = {}
+        server.script = lambda asked: fail(403, {"message": "suspended"}) if asked.path == ITEMS else server.langfuse(asked)
+        with pytest.raises(StoppedError):
+            await send(run, order(server, tmp_path))
+        server.script = server.langfuse
         again = await send(run, order(server, tmp_path))
         assert again.missing == 0
         assert again.accepted["item"] == again.accepted["trace"] == 5
@@ -446,7 +485,7 @@ async def test_a_dry_run_tells_what_would_be_sent_and_asks_nobody(lang: Any, tmp
         assert server.seen == []
         assert not (run / FOLDER).exists()
         done = await send(run, order(server, tmp_path))
-        assert plan.requests <= done.requests <= plan.requests + 1, "a run item is looked for"
+        assert plan.requests <= done.requests <= plan.requests + 2, "links are looked for"
         assert dict(plan.due) == dict(done.due)
         count = len(server.seen)
         after = await send(run, order(server, tmp_path, dry_run=True))

@@ -102,11 +102,13 @@ class _Waits:
             self._tell(self._host.say("waiting", seconds=math.ceil(seconds or 1)))
 
 
-def _opened(content: Content, order: Order, url: str, project_id: str) -> tuple[Frame, Ledger]:
+def _opened(content: Content, order: Order, url: str, project_id: str, *, read_only: bool = False) -> tuple[Frame, Ledger]:
     """Return the frame and the ledger: the time of a run that names none is that of its first export."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     frame = frame_of(content, order.settings.langfuse, host=url, project_id=project_id, otherwise=now)
-    ledger = Ledger(_folder(content), host=url, project_id=project_id, run_name=frame.run_name, timestamp=frame.timestamp)
+    ledger = Ledger(
+        _folder(content), host=url, project_id=project_id, run_name=frame.run_name, timestamp=frame.timestamp, read_only=read_only
+    )
     if stamp(content.facts.created_at) is None:
         frame = replace(frame, timestamp=ledger.timestamp)
     return frame, ledger
@@ -168,7 +170,7 @@ def _planned(content: Content, order: Order) -> Receipt:
     except ConfigError as unset:
         notices.append(str(unset))
     project_id = _known_project(_folder(content), url)
-    frame, ledger = _opened(content, order, url, project_id or "") if project_id else (_guessed(content, order, url), None)
+    frame, ledger = _opened(content, order, url, project_id, read_only=True) if project_id else (_guessed(content, order, url), None)
     if ledger is not None and (dataset := ledger.facts.get("dataset_id")):
         frame = frame.within(dataset)
     with ledger or Ledger(None, host=url, project_id="", run_name=frame.run_name, timestamp=frame.timestamp) as notes:

@@ -129,8 +129,6 @@ class Delivery:
             raise StoppedError(self.sending.host.say("no_dataset", dataset=unit.id, message=words))
         if new:
             self.sending.take([unit])
-        if self._ledger.facts.get("dataset_id", found) != found:
-            self.sending.anew |= {"item", "run_item"}
         self._ledger.keep("dataset_id", found)
         self.due.frame = self.due.frame.within(found)
 
@@ -138,11 +136,11 @@ class Delivery:
     async def _links(self) -> None:
         """Link the items to the run where the server does it by requests of their own; elsewhere the traces say it."""
         without = {one.id for one in self.sending.rejected if one.kind == "item"}
-        first = next(self.due.run_items(without), None)
-        if first is None:
-            return
+        first = next((unit for unit in self.due.run_items(without) if not self._ledger.holds(unit)), None)
+        if first is not None:
+            await self._note_links(without)
         asked = dict[str, Verdict]()
-        if "run_item" in self.sending.anew or not self._ledger.holds(first):
+        if first is not None and not self._ledger.holds(first):
             verdict = await self._link(next(packs([first])))
             if verdict is None:
                 return
@@ -155,8 +153,19 @@ class Delivery:
 
         await self.sending.send(self.due.run_items(without), post)
 
+    async def _note_links(self, without: set[str]) -> None:
+        """Note the links that are there already, sent by an export that was killed or whose list was removed."""
+        frame = self.due.frame
+        there = {trace async for trace in self._posting.links_of(frame.dataset_id or "", frame.run_name)}
+        if there:
+            self._ledger.add(unit for unit in self.due.run_items(without) if unit.id in there)
+            self._note_run()
+
     async def _link(self, pack: Pack) -> Verdict | None:
         verdict = await self._posting.run_item(pack)
+        self._note_run()
+        return verdict
+
+    def _note_run(self) -> None:
         if self._posting.run_id is not None:
             self._ledger.keep("run_id", self._posting.run_id)
-        return verdict

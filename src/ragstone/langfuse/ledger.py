@@ -19,6 +19,7 @@ from ragstone.types import Language
 FOLDER = "exports"
 FORMAT = "langfuse/1"
 _NO_DIGEST = "0" * 16
+_OF_DATA_SET = ("item", "run_item")
 
 
 def ledger_path(folder: Path, host: str, project_id: str) -> Path:
@@ -50,6 +51,7 @@ class Ledger:
         """Of the first export: that of a run whose manifest names none."""
         self.facts: dict[str, str] = {}
         """Ids that the server gave: of the data set, and of the run where it has runs of its own."""
+        self._data_sets = 0
         self._ids, self._digests = Ids(), array("Q")
         self._lock: FolderLock | None = None
         self._file: Appender | None = None
@@ -75,7 +77,7 @@ class Ledger:
 
     def holds(self, unit: Unit) -> bool:
         """Return whether a unit was taken as it is now."""
-        at = self._ids.find(_name(unit.kind, unit.id))
+        at = self._ids.find(self._named(unit.kind, unit.id))
         return at is not None and self._digests[at] == int(unit.digest, 16)
 
     def add(self, units: Iterable[Unit]) -> None:
@@ -89,7 +91,7 @@ class Ledger:
     def keep(self, name: str, value: str) -> None:
         """Note an id that the server gave. Raises StoppedError if the disk does not take it."""
         if self.facts.get(name) != value:
-            self.facts[name] = value
+            self._know(name, value)
             if self._file is not None:
                 self._file.append({"kind": "fact", "id": name, "digest": _NO_DIGEST, "value": value})
 
@@ -116,7 +118,7 @@ class Ledger:
                 self._file.append(self._head)
         for number, (_, row) in enumerate(read_rows(path, _entry_problem)):
             if isinstance(row.get("value"), str):
-                self.facts[row["id"]] = row["value"]
+                self._know(row["id"], row["value"])
             elif number and "kind" in row:
                 self._note(row["kind"], row["id"], row["digest"])
             elif not number:
@@ -129,16 +131,20 @@ class Ledger:
             raise RunFolderError(said)
         self.timestamp = row["timestamp"]
 
+    def _know(self, name: str, value: str) -> None:
+        """Take in an id that the server gave. Another data set has none of the items that the one before had."""
+        self._data_sets += name == "dataset_id" and name in self.facts
+        self.facts[name] = value
+
+    def _named(self, kind: str, name: str) -> str:
+        return f"{kind}{self._data_sets if kind in _OF_DATA_SET else ''}|{name}"
+
     def _note(self, kind: str, name: str, digest: str) -> None:
-        at, value = self._ids.number(_name(kind, name)), int(digest, 16)
+        at, value = self._ids.number(self._named(kind, name)), int(digest, 16)
         if at == len(self._digests):
             self._digests.append(value)
         else:
             self._digests[at] = value
-
-
-def _name(kind: str, name: str) -> str:
-    return f"{kind}|{name}"
 
 
 def _locked(folder: Path) -> FolderLock:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import orjson
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ragstone.langfuse.units import Unit
 
 _OTLP = {"x-langfuse-ingestion-version": "4"}
-_ITEM_UNKNOWN = re.compile(r"\bitem\b", re.IGNORECASE)
-"""A 404 whose words name the item is about the item; without it the operation itself is not there."""
+_THING_UNKNOWN = re.compile(r"\b(item|trace|observation)\b", re.IGNORECASE)
+"""A 404 whose words name such a thing is about that thing; without them the operation itself is not there."""
+_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,27 @@ class Posting:
             run_id = reply.body.get("datasetRunId") if isinstance(reply.body, dict) else None
             self.run_id = run_id if isinstance(run_id, str) else self.run_id
             return TAKEN
-        if reply.closed and not self._linked and not (reply.status == 404 and _ITEM_UNKNOWN.search(reply.message)):
+        if reply.closed and not self._linked and not (reply.status == 404 and _THING_UNKNOWN.search(reply.message)):
             self._strategy.links(False)
             return None
         return _of_one(pack, reply)
+
+    async def links_of(self, dataset_id: str, run_name: str) -> AsyncIterator[str]:
+        """Yield the traces that the run is linked to: links have no id of ours, so one that is sent twice stands there twice."""
+        page, pages = 1, 1
+        while page <= pages and self._strategy.run_items is not False:
+            wanted = urlencode({"datasetId": dataset_id, "runName": run_name, "page": page, "limit": _PAGE})
+            reply = await self._client.get(f"dataset-run-items?{wanted}")
+            rows = reply.body.get("data") if reply.good and isinstance(reply.body, dict) else None
+            if not isinstance(rows, list):
+                return
+            for row in rows:
+                if isinstance(row, dict) and isinstance(row.get("traceId"), str):
+                    self.run_id = row["datasetRunId"] if isinstance(row.get("datasetRunId"), str) else self.run_id
+                    yield row["traceId"]
+            meta = reply.body.get("meta")
+            total = meta.get("totalPages") if isinstance(meta, dict) else None
+            page, pages = page + 1, total if isinstance(total, int) else 0
 
     async def dataset(self, parcel: Parcel, *, known: bool) -> tuple[str | None, str]:
         """Return the data set's id, or None and the server's words. It is made unless it is `known` to be there."""

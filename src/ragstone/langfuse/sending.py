@@ -67,14 +67,12 @@ class Sending:
         self.rejected: list[Rejected] = []
         self.resent = 0
         """Packs that were sent again because a larger one was refused, in part or whole."""
-        self.anew = set[str]()
-        """Kinds that are sent again whatever was noted, because what they belonged to is gone."""
         self._in_vain = Counter[str]()
 
     def missing(self, unit: Unit) -> bool:
         """Count a unit as due; True if it has to be sent."""
         self.due[unit.kind] += 1
-        if unit.kind not in self.anew and self._notes.holds(unit):
+        if self._notes.holds(unit):
             self.kept[unit.kind] += 1
             return False
         return True
