@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.pooled import base_name
@@ -105,8 +106,8 @@ def _title(summary: ShownSummary, lang: Language) -> Iterator[Block]:
 
 
 def _name(facts: RunFacts) -> str | None:
-    """The id says the same on every machine; a path does not."""
-    return facts.run_id or facts.path
+    """What people call a run: its folder."""
+    return PurePath(facts.path).name if facts.path else facts.run_id
 
 
 def _questions(summary: ShownSummary, found: Diagnosis, lang: Language) -> Iterator[Block]:
