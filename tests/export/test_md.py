@@ -33,11 +33,16 @@ def run(tmp_path_factory):
     [
         (
             "en",
-            "| faithfulness | 0.000 | – | 1/4 | 2 | 1 | 33.3% | – |",
+            "| faithfulness | 0.000 | – | 1/4 | 2 | 1 | 33.3% | 0.000–0.667 | – |",
             "bad\\_reply 1 (no usable reply",
             "contradicted: Employees get 25",
         ),
-        ("zh", "| 忠实度 | 0.000 | – | 1/4 | 2 | 1 | 33.3% | – |", "bad\\_reply 1（多次询问，回复均不可用）", "Employees get 25"),
+        (
+            "zh",
+            "| 忠实度 | 0.000 | – | 1/4 | 2 | 1 | 33.3% | 0.000–0.667 | – |",
+            "bad\\_reply 1（多次询问，回复均不可用）",
+            "Employees get 25",
+        ),
     ],
 )
 def test_the_page_tells_numbers_what_is_missing_and_the_signature(run, lang, row, missing, lowest):
@@ -75,7 +80,7 @@ def test_no_text_becomes_more_than_text(text):
     assert len(plain) < LIMIT
     assert re.search(r"(?<!\\)<|(?<!\\)!\[|(?<!\\)\]\(|https?://", plain) is None
     tables = [line for line in plain.splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {9}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {10}
     assert [line for line in plain.splitlines() if line.startswith("#")] == [line for line in plain.splitlines() if "samples: " in line][:1]
 
 

@@ -68,6 +68,8 @@ def test_the_summary_says_what_was_measured_and_what_not(book, run):
     assert (found["run_id"]["mean"], found["created_at"]["mean"]) == ("r1", "2026-01-05T08:00:00Z")
     assert found["faithfulness"]["level"] is None, "one of two cells failed: no level"
     assert found["faithfulness"]["reasons"] == "bad_reply 1, collect:timeout 1, no_claims 1"
+    assert (found["faithfulness"]["bounds_low"], found["faithfulness"]["bounds_high"]) == (0.0, 2 / 3)
+    assert found["interval_level"]["mean"] == 0.95
     assert book.properties.description == f"{run.notice}\n{run.signature}"
 
 
@@ -142,7 +144,8 @@ def test_any_text_makes_a_workbook_that_opens():
     samples = [{"id": name, "answer": text, "contexts": [text], "meta": {text: text}} for name, text in texts.items()]
     lines = [{"id": "a1", "text": text, "verdict": text, "evidence": [text, 7], "quote": None} for text in texts.values()]
     told = []
-    run = one(samples, [{**ROW, "sample_id": name, "verdicts": lines} for name in texts][:1])
+    manifest = {"signature": "\x00" + HOSTILE["ansi"], "run_id": "=1"}
+    run = ragstone.Run.from_scores([{**ROW, "sample_id": name, "verdicts": lines} for name in texts][:1], samples, manifest)
     file = written(run, tell=told.append)
     for name in zipfile.ZipFile(file).namelist():
         ElementTree.fromstring(zipfile.ZipFile(file).read(name))

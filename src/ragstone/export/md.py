@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
 
 from ragstone.export.base import FileExporter, Order
-from ragstone.figures import confidence_of, interval, level, meaning_of, metric_name, number, percent, verdict_word
+from ragstone.figures import bounds, confidence_of, interval, level, meaning_of, metric_name, number, percent, verdict_word
 from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text, to_markdown
 from ragstone.shown.summary import warnings
 from ragstone.text import say
@@ -25,7 +25,7 @@ METRICS, MISSING, REASONS, WORST, WARNINGS = 60, 20, 5, 5, 10
 """How many of each the page shows at most: a comment on GitHub takes 65,536 characters."""
 _NAME, _LINE, _SIGNATURE = 80, 300, 8_000
 """Characters of a name, a line and the signature."""
-_HEADS = ("metric", "mean", "interval", "count", "failed", "not_applicable", "coverage", "level")
+_HEADS = ("metric", "mean", "interval", "count", "failed", "not_applicable", "coverage", "bounds", "level")
 
 
 class MdExporter(FileExporter):
@@ -61,12 +61,12 @@ def _blocks(summary: ShownSummary, lang: Language) -> Iterator[Block]:
 def _table(summary: ShownSummary, lang: Language) -> Table:
     shown = summary.metrics[:METRICS]
     heads = tuple(say(f"show.column_{head}", lang, level=confidence_of(shown)) for head in _HEADS)
-    return Table(heads, tuple(_row(m, summary.min_coverage, lang) for m in shown), "lrrrrrrl")
+    return Table(heads, tuple(_row(m, summary.min_coverage, lang) for m in shown), "lrrrrrrrl")
 
 
 def _row(m: MetricSummary, min_coverage: float, lang: Language) -> tuple[str, ...]:
     counts = (f"{m.n}/{m.total}", str(m.failed), str(m.not_applicable), percent(m.coverage))
-    return _metric(m.metric, lang), number(m.mean), interval(m), *counts, level(m, min_coverage, lang)
+    return _metric(m.metric, lang), number(m.mean), interval(m), *counts, bounds(m), level(m, min_coverage, lang)
 
 
 def _missing(summary: ShownSummary, lang: Language) -> Iterator[Block]:

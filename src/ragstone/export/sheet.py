@@ -28,7 +28,7 @@ _LEAST_WIDTH, _MOST_WIDTH, _SEEN = 8, 60, 200
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 
-Look = Literal["text", "plain", "strong", "head", "score", "share", "good", "doubtful", "bad", "dim", "warning"]
+Look = Literal["text", "plain", "strong", "head", "score", "share", "low_share", "good", "doubtful", "bad", "dim", "warning"]
 GREEN, YELLOW, RED, GREY = "C6EFCE", "FFEB9C", "FFC7CE", "E7E6E6"
 
 
@@ -82,8 +82,13 @@ class Book:
         cell._style = self._style(look, quoted, sheet)
         return cell
 
+    def describe(self, text: str) -> None:
+        """Say in the file's properties what it is."""
+        self.made.properties.creator = "ragstone"
+        self.made.properties.description = _allowed(text) or None
+
     def _held(self, text: str) -> str:
-        text = _FORBIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = _allowed(text)
         if _units(text) <= MOST_CHARACTERS:
             return text
         self.cut += 1
@@ -165,7 +170,7 @@ class Sheet:
             self._write(row)
 
     def _write(self, row: Sequence[tuple[Plain, Look]]) -> None:
-        self._sheet.append([None if value is None else self._book.cell(self._sheet, value, look) for value, look in row])
+        self._sheet.append([None if value is None or value == "" else self._book.cell(self._sheet, value, look) for value, look in row])
 
     def _letter(self, column: int) -> str:
         return str(self._book._openpyxl.utils.get_column_letter(column))
@@ -187,7 +192,7 @@ class Sheet:
 
 
 # ------------------------------------------------------------------ looks and sizes
-_FILLS: dict[Look, str] = {"good": GREEN, "doubtful": YELLOW, "bad": RED, "dim": GREY, "head": "D9E1F2"}
+_FILLS: dict[Look, str] = {"good": GREEN, "doubtful": YELLOW, "bad": RED, "low_share": RED, "dim": GREY, "head": "D9E1F2"}
 
 
 def _dress(cell: Any, look: Look, styles: Any) -> None:
@@ -195,13 +200,17 @@ def _dress(cell: Any, look: Look, styles: Any) -> None:
     if look in _FILLS:
         cell.fill = _fill(styles, _FILLS[look])
     if look in ("head", "strong", "warning"):
-        cell.font = styles.Font(bold=True, color="C00000" if look == "warning" else None)
-    if look in ("score", "share"):
+        cell.font = styles.Font(name="Calibri", size=11, bold=True, color="C00000" if look == "warning" else None)
+    if look in ("score", "share", "low_share"):
         cell.number_format = "0.000" if look == "score" else "0.0%"
 
 
 def _fill(styles: Any, colour: str) -> Any:
     return styles.PatternFill("solid", start_color=colour, end_color=colour)
+
+
+def _allowed(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _units(text: str) -> int:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 SUMMARY = (
     *(Title("metric", "strong"), Title("mean", "score"), Title("ci_low", "score"), Title("ci_high", "score"), Title("n", "plain")),
     *(Title("total", "plain"), Title("failed", "plain"), Title("not_applicable", "plain"), Title("coverage", "share")),
-    *(Title("level", "plain"), Title("reasons", "text")),
+    *(Title("bounds_low", "score"), Title("bounds_high", "score"), Title("level", "plain"), Title("reasons", "text")),
 )
+_COVERAGE, _LEVEL = 8, 11
 CLAIMS = ("sample_id", "metric", "repeat", "kind", "id", "text", "verdict", "evidence", "reason", "quote")
 FAILURES = ("sample_id", "metric", "status", "reason", "meaning")
 _LEVELS: dict[str, Look] = {"high": "good", "middle": "doubtful", "low": "bad"}
@@ -56,7 +57,7 @@ class XlsxExporter(FileExporter):
             for row in _failures(line, order):
                 failures.append(row, {2: "bad" if row[2] == "failed" else "dim"})
         _claims(claims, content)
-        _properties(book, content.summary)
+        book.describe("\n".join(fact for fact in (content.facts.notice, content.facts.signature) if fact))
         book.save(file)
         if book.cut:
             order.tell(say("sheets.cut_told", order.lang, count=book.cut))
@@ -75,12 +76,13 @@ def _summary(book: Book, summary: ShownSummary) -> None:
     sheet, low = book.sheet("summary", SUMMARY), summary.min_coverage
     for m in summary.metrics:
         row, covered = _of_metric(m), m.coverage is not None and m.coverage >= low
-        looks: dict[int, Look] = {} if m.coverage is None or covered else {8: "bad"}
+        looks: dict[int, Look] = {} if m.coverage is None or covered else {_COVERAGE: "low_share"}
         if m.level and covered:
-            row[9], looks[9] = m.level, _LEVELS[m.level]
+            row[_LEVEL], looks[_LEVEL] = m.level, _LEVELS[m.level]
         sheet.append(row, looks)
     run = summary.run
     facts: list[tuple[str, Plain]] = [("notice", run.notice), ("samples", summary.samples), ("signature", run.signature)]
+    facts += [("interval_level", next((m.ci.level for m in summary.metrics if m.ci), None))]
     facts += [(name, getattr(run, name)) for name in ("run_id", "created_at", "gold_fingerprint")]
     rows = [((name, value), _fact_looks(name)) for name, value in facts if value is not None]
     sheet.below([((), {}), *rows])
@@ -93,7 +95,7 @@ def _fact_looks(name: str) -> dict[int, Look]:
 def _of_metric(m: MetricSummary) -> list[Plain]:
     low, high = (max(0.0, m.ci.low), min(1.0, m.ci.high)) if m.ci else (None, None)
     reasons = ", ".join(f"{reason} {count}" for reason, count in m.reasons.items())
-    return [m.metric, m.mean, low, high, m.n, m.total, m.failed, m.not_applicable, m.coverage, None, reasons or None]
+    return [m.metric, m.mean, low, high, m.n, m.total, m.failed, m.not_applicable, m.coverage, *m.bounds, None, reasons or None]
 
 
 def _title(column: Column, levels: Levels) -> Title:
@@ -131,10 +133,3 @@ def _claims(sheet: Sheet, content: Content) -> None:
 
 def _joined(evidence: Any) -> Plain:
     return ", ".join(map(str, evidence)) if isinstance(evidence, list) else flat(evidence, "own")
-
-
-def _properties(book: Book, summary: ShownSummary) -> None:
-    """What the file itself says of the run, without any sheet being opened."""
-    facts = (summary.run.notice, summary.run.signature)
-    book.made.properties.creator = "ragstone"
-    book.made.properties.description = "\n".join(fact for fact in facts if fact) or None
