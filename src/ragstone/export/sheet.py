@@ -89,7 +89,7 @@ class Book:
 
     def _held(self, text: str) -> str:
         text = _allowed(text)
-        if _units(text) <= MOST_CHARACTERS:
+        if 2 * len(text) <= MOST_CHARACTERS or _units(text) <= MOST_CHARACTERS:
             return text
         self.cut += 1
         mark = say("sheets.cut", self.lang, count=len(text))
@@ -215,7 +215,7 @@ def _allowed(text: str) -> str:
 
 def _units(text: str) -> int:
     """Characters as a spreadsheet counts them: those beyond the first 65,536 are two."""
-    return len(text) if len(text) > MOST_CHARACTERS or text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
+    return len(text) + (0 if text.isascii() else sum(letter > "\uffff" for letter in text))
 
 
 def _width(value: Plain) -> int:
