@@ -45,6 +45,7 @@ def test_a_value_that_can_be_sent_is_not_touched(value):
         (math.nan, "nan"),
         (-math.inf, "-inf"),
         (2**60, str(2**60)),
+        (-(2**53), str(-(2**53))),
         ({"a": None, 1: (2,)}, {"1": [2]}),
         ({3}, "{3}"),
     ],

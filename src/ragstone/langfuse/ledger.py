@@ -37,7 +37,7 @@ class Ledger:
         """Read what is there.
 
         Args:
-            folder: the run folder; None = there is none.
+            folder: the run folder; None, or what is no folder (an exported file): there is none.
             host: address of the server, without a slash at its end.
             project_id: the project.
             run_name: how the run is called there; told to people who read the file.
@@ -56,7 +56,7 @@ class Ledger:
         self._lock: FolderLock | None = None
         self._file: Appender | None = None
         self._head = {"ledger": FORMAT, "host": host, "project_id": project_id, "run_name": run_name, "timestamp": timestamp}
-        if folder is not None:
+        if folder is not None and folder.is_dir():
             try:
                 self._open(ledger_path(folder, host, project_id), read_only)
             except BaseException:
@@ -83,10 +83,9 @@ class Ledger:
     def add(self, units: Iterable[Unit]) -> None:
         """Note units that were taken. Raises StoppedError if the disk does not take it."""
         for unit in units:
-            if not self.holds(unit):
-                self._note(unit.kind, unit.id, unit.digest)
-                if self._file is not None:
-                    self._file.append({"kind": unit.kind, "id": unit.id, "digest": unit.digest})
+            digest = unit.digest
+            if self._note(unit.kind, unit.id, digest) and self._file is not None:
+                self._file.append({"kind": unit.kind, "id": unit.id, "digest": digest})
 
     def keep(self, name: str, value: str) -> None:
         """Note an id that the server gave. Raises StoppedError if the disk does not take it."""
@@ -139,12 +138,14 @@ class Ledger:
     def _named(self, kind: str, name: str) -> str:
         return f"{kind}{self._data_sets if kind in _OF_DATA_SET else ''}|{name}"
 
-    def _note(self, kind: str, name: str, digest: str) -> None:
+    def _note(self, kind: str, name: str, digest: str) -> bool:
+        """Remember a digest; False if it is the one that was known."""
         at, value = self._ids.number(self._named(kind, name)), int(digest, 16)
         if at == len(self._digests):
             self._digests.append(value)
-        else:
-            self._digests[at] = value
+            return True
+        known, self._digests[at] = self._digests[at], value
+        return known != value
 
 
 def _locked(folder: Path) -> FolderLock:

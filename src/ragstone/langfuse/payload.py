@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
-DEEPEST = 24
+DEEPEST = 100
 """Levels of lists and objects; what lies deeper is sent as text."""
 SHORTEST = 200
 """Characters to which texts are cut before whole entries are."""
-_LARGEST = 2**53
+_LARGEST = 2**53 - 1
+_STRICT = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
 def clean(value: Any, depth: int = 0) -> Any:
@@ -21,8 +22,10 @@ def clean(value: Any, depth: int = 0) -> Any:
         return text(value)
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, int | float):
-        return value if math.isfinite(value) and abs(value) <= _LARGEST else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, int):
+        return value if abs(value) <= _LARGEST else str(value)
     if depth >= DEEPEST:
         return text(str(value))
     if isinstance(value, Mapping):
@@ -34,17 +37,22 @@ def clean(value: Any, depth: int = 0) -> Any:
 
 def text(value: str) -> str:
     """Return a text that UTF-8 and a database can hold: lone surrogates as `?`, NUL as U+FFFD."""
-    return value.encode("utf-8", "replace").decode().replace("\0", "�")
+    whole = value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return whole.replace("\0", "�")
 
 
 def dumped(value: Any, limit: int) -> tuple[str, bool]:
     """Return a value as a JSON string of at most `limit` bytes, and whether something had to be cut: long texts, then last entries."""
+    if (raw := _as_it_is(value)) is not None and len(raw) <= limit:
+        return raw.decode(), False
     fit, cut = fitted(value, limit)
     return orjson.dumps(fit).decode(), cut
 
 
 def fitted(value: Any, limit: int) -> tuple[Any, bool]:
     """Return a clean value whose JSON takes at most `limit` bytes (of 1,000 or more), and whether something had to be cut."""
+    if (raw := _as_it_is(value)) is not None and len(raw) <= limit:
+        return value, False
     made = clean(value)
     if _size(made) <= limit:
         return made, False
@@ -63,6 +71,15 @@ def shortened(value: str, longest: int) -> str:
         return value
     mark = f"… [{len(value)}]"
     return value[: max(longest - len(mark), 0)] + mark
+
+
+def _as_it_is(value: Any) -> bytes | None:
+    """Return the JSON of a value that needs no change, which most do; None if `clean` has to look at it."""
+    try:
+        raw = orjson.dumps(value, option=_STRICT)
+    except TypeError:
+        return None
+    return None if b"null" in raw or b"\\u0000" in raw else raw
 
 
 def _shortened(value: Any, longest: int) -> Any:

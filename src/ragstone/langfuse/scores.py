@@ -70,7 +70,8 @@ def _place(line: Line, frame: Frame) -> Row:
 
 # ------------------------------------------------------------------ why
 def _beside(line: Line, cell: Cell, frame: Frame) -> Row:
-    told: Row = {"status": cell.status, "reason": cell.reason, "sample_id": line.id, **frame.known, "repeats": frame.repeats}
+    reason = {"reason": cell.reason} if cell.reason else {}
+    told: Row = {"status": cell.status, **reason, "sample_id": line.id, **frame.known, "repeats": frame.repeats}
     verdicts = [{name: one[name] for name in _PARTS if one.get(name) not in (None, [])} for one in cell.verdicts]
     room = METADATA - len(str(told).encode("utf-8", "replace")) * 2
     found, cut = fitted(verdicts, max(room, METADATA // 4))
