@@ -41,6 +41,11 @@ def test_plain_names_make_plain_seeds():
     assert score_id("p", "r", "q1", "faithfulness") == sha256(b"p|r|q1|faithfulness").hexdigest()[:32]
 
 
+def test_a_bar_within_a_name_is_no_end_of_it():
+    made = [seed(*parts) for parts in (("a|b",), ("a", "b"), ("a\\", "b"), ("a\\|b",), ("a|", "b"), ("a", "|b"))]
+    assert len({*made}) == len(made)
+
+
 PARTS = st.lists(st.text(st.sampled_from("ab|\\")), min_size=1, max_size=4)
 
 

@@ -52,6 +52,8 @@ def test_a_value_that_can_be_sent_is_not_touched(value):
 )
 def test_what_cannot_be_sent_is_replaced(value, made):
     assert clean(value) == made
+    assert fitted(value, 1000) == (made, False)
+    assert dumped(value, 1000) == (orjson.dumps(made).decode(), False)
 
 
 def test_what_lies_too_deep_becomes_text():
