@@ -93,7 +93,7 @@ async def collect_traces(
 
     tell = on_notice or (lambda _: None)
     host = host_of(environ)
-    asked = _asked(config, host)
+    asked = asked_of(config, host)
     window = window_of(asked["since"], asked["until"], now or datetime.now(UTC), screen_language())
     async with AsyncExitStack() as closing:
         check_target(to)
@@ -109,8 +109,8 @@ async def collect_traces(
         return call.monitored()
 
 
-def _asked(config: Config, host: Host) -> dict[str, Any]:
-    """What decides which traces are meant, as it was given; stands at the head of the raw file."""
+def asked_of(config: Config, host: Host) -> dict[str, Any]:
+    """Return what decides which traces are meant, as it was given; stands at the head of the raw file."""
     wanted = config.collect.langfuse
     times = {"since": wanted.since, "until": wanted.until}
     sampling = {"rate": wanted.rate, "seed": config.seed, "limit": config.limit}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.errors import ConfigError
-from ragstone.langfuse.window import Window, is_own, share, window_of, zulu
+from ragstone.langfuse.window import Window, is_fixed, is_own, share, window_of, zulu
 
 NOW = datetime(2026, 12, 2, 9, 30, 0, 123456, tzinfo=UTC)
 IDS = st.lists(st.text("0123456789abcdef", min_size=1, max_size=32), unique=True, max_size=60)
@@ -55,6 +55,20 @@ def test_a_window_that_was_stored_is_the_same_when_it_is_read(moment, seconds):
     assert window_of(**window.to_dict(), now=NOW, lang="zh") == window
     assert window.holds(window.since)
     assert not window.holds(window.until)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "fixed"),
+    [
+        ("2026-12-01", "2026-12-02", True),
+        ("2026-12-01", None, False),
+        (None, None, False),
+        ("24h", "2026-12-02", False),
+        ("2026-12-01", "1h", False),
+    ],
+)
+def test_a_window_that_moves_with_the_time(since, until, fixed):
+    assert is_fixed(since, until) is fixed
 
 
 def test_a_moment_in_another_zone_is_told_in_utc():

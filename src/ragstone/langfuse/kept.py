@@ -34,7 +34,7 @@ class _Place:
 
 
 class KeptTraces:
-    """One writer on one raw file. Knows where each trace's line stands by a few bytes, never holds a trace."""
+    """One writer on one raw file. Knows of each trace where its line stands and when it began, never holds one."""
 
     def __init__(self, path: Path, host: Host) -> None:
         """Open or create the file, for its owner only; a torn last line is cut off. Raises RunFolderError for one that cannot be used."""

@@ -68,6 +68,11 @@ def _moment(name: str, text: str, now: datetime, lang: Language) -> datetime:
         raise ConfigError(say("monitored.no_moment", lang, name=name, found=repr(text)[:60])) from None
 
 
+def is_fixed(since: str | None, until: str | None) -> bool:
+    """True if the texts mean the same whenever they are read: neither is unset, or counted from now."""
+    return all(text is not None and not _SPAN.fullmatch(text.strip()) for text in (since, until))
+
+
 def _in_milliseconds(moment: datetime) -> datetime:
     """A window is stored in milliseconds, and must be the same when it is read again."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -84,6 +84,10 @@ def asking_of(pipeline: Pipeline) -> Asking:
     from ragstone.collect.select import columns_of, make_application
     from ragstone.collect.values import plain
 
+    if pipeline.config.collect.platform == "langfuse":
+        from ragstone.pipeline.traces import traces_of
+
+        return traces_of(pipeline)
     gold = gold_of(pipeline)
     application = make_application(pipeline.config, pipeline.environ, pipeline.lang, columns=columns_of(gold))
     asked, mapping = plain(dict(application.asked)), plain(dict(application.mapping))
