@@ -9,7 +9,7 @@ import orjson
 import pytest
 from support.langfuse_server import LangfuseServer
 from support.langfuse_traces import serve, trace
-from support.rag_server import Asked, tell
+from support.rag_server import Asked, Reply, tell
 
 from ragstone.config import load_config
 from ragstone.errors import ConfigError, EndpointError, StoppedError
@@ -64,6 +64,32 @@ async def test_a_window_that_was_begun_stays_whatever_the_time_is_now(server, tm
     assert ids(to) == ["t01", "t02", "t03", "t04", "t05", "t06", "t23"]
     assert any("2026-12-01T00:00:00Z" in notice for notice in notices)
     assert found.counts["kept"] + found.counts["read"] == 7
+
+
+async def test_a_call_that_was_killed_is_gone_on_with(server, tmp_path):
+    to, told = tmp_path / "s.jsonl", serve(server.langfuse, made(1, 2, 3))
+    await read(server, to)
+    raw = to.with_name("s.jsonl.raw.jsonl")
+    head, first, second, *_ = raw.read_bytes().splitlines(keepends=True)
+    raw.write_bytes(head + first + second[:-20])
+    to.write_bytes(b"")
+    told.whole.clear()
+    found = await read(server, to)
+    assert (found.counts["kept"], found.counts["read"], len(told.whole)) == (1, 2, 2)
+    assert ids(to) == ["t01", "t02", "t03"]
+
+
+async def test_half_a_character_and_a_number_too_large_are_no_hindrance(server, tmp_path):
+    told = serve(server.langfuse, [trace("t1", question="年假 HALF？", answer="a", passages=[{"text": "p", "score": 7}])])
+
+    def broken(asked):
+        reply = told(asked)
+        body = orjson.dumps(reply.body).replace(b"HALF", rb"\ud83d").replace(b":7", b":" + b"9" * 40).replace(rb"\":7", rb"\":" + b"9" * 40)
+        return Reply(200, body, "application/json")
+
+    server.langfuse.more = broken
+    assert (await read(server, tmp_path / "s.jsonl")).rows == 1
+    assert orjson.loads((tmp_path / "s.jsonl").read_bytes())["question"].startswith("年假 ")
 
 
 async def test_a_window_without_traces_is_not_kept_to(server, tmp_path):

@@ -15,6 +15,7 @@ import orjson
 
 from ragstone.collect.files import check_target, copy_aside, make_ready
 from ragstone.collect.journal import WriterLock, raw_of
+from ragstone.collect.values import plain
 from ragstone.errors import RagstoneError, StoppedError
 from ragstone.langfuse.access import Host, host_of
 from ragstone.langfuse.kept import KeptTraces
@@ -258,7 +259,7 @@ class _Call:
             self.counts["hidden"] += row["contexts"] is None
             self.counts["empty"] += row["contexts"] == []
             self.counts["unread"] += row["contexts"] is None and bool(retrievers(trace))
-            yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            yield orjson.dumps(plain(row), option=orjson.OPT_APPEND_NEWLINE)
 
     # -------------------------------------------------------------- after
     def monitored(self) -> Monitored:

@@ -55,6 +55,7 @@ def test_of_the_key_of_the_application_too(named, environ, key):
     assert found["collect.key"] == key
     assert KEY not in str(found)
     assert "collect.key" not in rows({}, environ, "concurrency = 4\n")
+    assert "collect.key" not in rows({}, environ, '[collect]\nplatform = "langfuse"\n')  # traces are read with other keys
 
 
 @pytest.mark.parametrize(

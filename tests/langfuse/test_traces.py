@@ -2,7 +2,10 @@
 
 import json
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.langfuse_traces import observation, trace
 
 from ragstone.langfuse.origin import Origin, origin_of
@@ -142,6 +145,11 @@ def test_a_trace_that_went_wrong_says_so():
     assert sample_of(told, "h", "p")["meta"]["level"] == "ERROR"
 
 
+def test_texts_that_no_file_can_hold_are_mended():
+    row = sample_of(four(question={"query": "年假\ud83d？\0"}, answer="a\0b", passages=["p\ud83d"]), "h", "p")
+    assert (row["question"], row["answer"], row["contexts"]) == ("年假\ufffd？", "ab", ["p\ufffd"])
+
+
 @pytest.mark.parametrize(
     ("root", "seconds"),
     [
@@ -152,3 +160,28 @@ def test_a_trace_that_went_wrong_says_so():
 )
 def test_how_long_the_application_took(root, seconds):
     assert sample_of(trace_of({"observations": [{"id": "r", "traceId": "t", "type": "CHAIN", **root}]}), "h", "p")["latency_s"] == seconds
+
+
+JUNK = (
+    st.none()
+    | st.integers()
+    | st.text(max_size=3)
+    | st.lists(st.text(max_size=2), max_size=2)
+    | st.dictionaries(st.text(max_size=2), st.integers())
+)
+FIELDS = [
+    *("id", "traceId", "type", "parentObservationId", "startTime", "endTime", "input", "output", "usageDetails", "tags", "name"),
+    *("environment", "latency", "isRootObservation", "level", "release", "version", "timestamp"),
+]
+KINDS = {
+    "type": st.sampled_from(["RETRIEVER", "GENERATION", "SPAN"]),
+    "id": st.sampled_from("abc"),
+    "parentObservationId": st.sampled_from("abc"),
+}
+OBSERVATIONS = st.fixed_dictionaries({}, optional={name: KINDS.get(name, JUNK) | JUNK for name in FIELDS})
+
+
+@given(OBSERVATIONS, st.lists(OBSERVATIONS | JUNK, max_size=4))
+def test_whatever_a_server_tells_becomes_a_row_that_can_be_read(facts, observations):
+    row = sample_of(trace_of({"trace": facts, "observations": observations}), "https://lf", "p1")
+    assert Sample.model_validate(json.loads(orjson.dumps(row))).id == row["id"]

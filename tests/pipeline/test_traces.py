@@ -12,7 +12,7 @@ from ragstone.cli.app import run
 ANSWER, CLAIM, PASSAGE = "有 12 天年假。", "满一年有 12 天年假", "年假：满一年 12 天，满五年 15 天。"
 TRUTH = {"claims": {ANSWER: [CLAIM]}, "checks": {CLAIM: {"supported": [PASSAGE]}}, "useful": {"几天年假？": [PASSAGE]}}
 FILE = """
-steps = ["collect", "evaluate", "export"]
+steps = ["collect", "evaluate", "report", "export"]
 [collect]
 platform = "langfuse"
 [collect.langfuse]

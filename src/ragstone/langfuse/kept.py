@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 import ragstone
+from ragstone.collect.values import plain
 from ragstone.errors import ConfigError
 from ragstone.langfuse.traces import Trace, moment_of, trace_of
 from ragstone.store import Appender, read_rows
@@ -91,9 +92,12 @@ class KeptTraces:
         self._appender.close()
 
     def _add(self, line: Mapping[str, Any]) -> None:
-        text = orjson.dumps(line).decode()
-        line = orjson.loads(bare) if (bare := self._masked(text)) != text else dict(line)
-        self._take(self._appender.append(line), line)
+        try:
+            text = orjson.dumps(line).decode()
+        except TypeError:  # half a character, a number of a hundred digits: what no file can hold
+            text = orjson.dumps(plain(dict(line))).decode()
+        held = orjson.loads(self._masked(text))
+        self._take(self._appender.append(held), held)
 
     def _masked(self, text: str) -> str:
         return self._host.public.scrub(self._host.key.scrub(text))

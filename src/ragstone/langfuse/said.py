@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
+from ragstone.transport.error_body import read_json
 
 QUESTIONS = (
     *("question", "query", "user_query", "user_question", "user_input", "user_message", "sys.query", "input", "inputs", "prompt"),
@@ -37,10 +37,7 @@ def value_of(text: Any) -> Any:
     """Return what a text of JSON holds: an object, a list or a text; anything else is returned as it is."""
     if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
         return text
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
+    found = read_json(text.encode("utf-8", "replace"))
     return found if isinstance(found, dict | list | str) else text
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from ragstone.collect.values import clean, text_of
 from ragstone.langfuse.origin import KEY, Origin
 from ragstone.langfuse.passages import Passage, passages_in
 from ragstone.langfuse.said import Asked, answer_in, asked_in, value_of
@@ -23,6 +24,7 @@ PRIVATE = frozenset({"userId", "sessionId"})
 """Fields that name persons or their conversations: they are kept nowhere."""
 _SPANS = ("SPAN", "TOOL", "CHAIN")
 _TOKENS = (("prompt_tokens", "input"), ("completion_tokens", "output"), ("total_tokens", "total"))
+_MOST_TOKENS = 1 << 53
 _ABOUT = (("name", "name"), ("tags", "tags"), ("release", "release"), ("version", "version"))
 
 
@@ -56,7 +58,8 @@ class Trace:
 
 def trace_of(held: Row) -> Trace:
     """Return the trace that was kept as {"trace": …, "observations": […]}; `trace` is {} or missing on servers 4."""
-    rows = [one for one in held.get("observations") or () if isinstance(one, Mapping)]
+    told = held.get("observations")
+    rows = [one for one in (told if isinstance(told, list) else ()) if isinstance(one, Mapping) and isinstance(one.get("id"), str)]
     observations = tuple(sorted(rows, key=lambda one: (moment_of(one.get("startTime")), str(one.get("id")))))
     facts = held.get("trace")
     return Trace(facts if isinstance(facts, Mapping) else {}, observations, root_of(observations))
@@ -66,7 +69,7 @@ def root_of(observations: Iterable[Row]) -> Row | None:
     """Return the first one that has no parent, else the first that the application marked as root, else that whose parent is unknown."""
     rows = list(observations)
     known = {one.get("id") for one in rows}
-    for is_root in (_parentless, _marked, lambda one: one.get("parentObservationId") not in known):
+    for is_root in (_parentless, _marked, lambda one: _parent(one) not in known):
         if (found := next(filter(is_root, rows), None)) is not None:
             return found
     return None
@@ -77,8 +80,13 @@ def is_root(observation: Row) -> bool:
     return _parentless(observation) or _marked(observation)
 
 
+def _parent(observation: Row) -> str | None:
+    found = observation.get("parentObservationId")
+    return found if isinstance(found, str) and found else None
+
+
 def _parentless(observation: Row) -> bool:
-    return not observation.get("parentObservationId")
+    return _parent(observation) is None
 
 
 def _marked(observation: Row) -> bool:
@@ -99,9 +107,9 @@ def sample_of(trace: Trace, host: str, project_id: str) -> dict[str, Any]:
     """Return the row of `samples.jsonl` for a trace; what was not found in it is null."""
     asked, answer = question_of(trace), answer_of(trace)
     found = contexts_of(trace)
-    row: dict[str, Any] = {"id": trace.id, "question": asked.question, "answer": answer, **_columns(found)}
+    row: dict[str, Any] = {"id": trace.id, "question": text_of(asked.question), "answer": text_of(answer), **_columns(found)}
     if asked.history:
-        row["history"] = list(asked.history)
+        row["history"] = [{**turn, "content": clean(turn["content"])} for turn in asked.history]
     row |= {"latency_s": _latency(trace), "usage": _usage(trace.observations)}
     if spoken := asked.question or answer:
         row["language"] = detect(spoken)
@@ -144,7 +152,7 @@ def retrievers(trace: Trace) -> list[Row]:
 
 def _above(observation: Row, by_id: Mapping[Any, Row]) -> Iterator[Row]:
     seen = {observation.get("id")}
-    while (above := by_id.get(observation.get("parentObservationId"))) is not None and above.get("id") not in seen:
+    while (above := by_id.get(_parent(observation))) is not None and above.get("id") not in seen:
         seen.add(above.get("id"))
         observation = above
         yield above
@@ -154,7 +162,7 @@ def _columns(found: tuple[Passage, ...] | None) -> dict[str, Any]:
     """Ids only if every passage has one: a hole could not be told from an id; scores and sources may have holes."""
     if found is None:
         return {"contexts": None}
-    columns: dict[str, Any] = {"contexts": [one.text for one in found]}
+    columns: dict[str, Any] = {"contexts": [clean(one.text) for one in found]}
     for name, values, whole in (
         ("context_ids", [one.id for one in found], True),
         ("context_scores", [one.score for one in found], False),
@@ -184,7 +192,7 @@ def _usage(observations: Iterable[Row]) -> dict[str, int] | None:
 
 
 def _count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
 
 
 def _about(trace: Trace) -> dict[str, Any]:
@@ -195,7 +203,10 @@ def _about(trace: Trace) -> dict[str, Any]:
         held["name"] = root.get("traceName") or held["name"]
     if root.get("level") in ("WARNING", "ERROR"):
         held["level"] = root["level"]
-    return {name: value for name, value in held.items() if value not in (None, "", [])}
+    tags = held.pop("tags")
+    named = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    about = {name: value for name, value in held.items() if isinstance(value, str) and value}
+    return {**about, "tags": named} if named else about
 
 
 def _origin(trace: Trace, host: str, project_id: str) -> Origin:
