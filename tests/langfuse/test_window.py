@@ -49,8 +49,9 @@ def test_an_empty_window_is_told_with_both_ends(since, until):
     assert str(told.value).count("Z") == 2
 
 
-@given(st.datetimes(timezones=st.just(UTC)).filter(lambda moment: 1990 < moment.year < 2100), st.integers(1, 10**9))
-def test_a_window_that_was_stored_is_the_same_when_it_is_read(moment, seconds):
+@given(st.integers(0, 4 * 10**15), st.integers(1, 10**9))
+def test_a_window_that_was_stored_is_the_same_when_it_is_read(microseconds, seconds):
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=microseconds)
     window = window_of(moment.isoformat(), (moment + timedelta(seconds=seconds)).isoformat(), NOW, "en")
     assert window_of(**window.to_dict(), now=NOW, lang="zh") == window
     assert window.holds(window.since)
