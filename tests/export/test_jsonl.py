@@ -55,3 +55,16 @@ def test_what_strict_json_has_no_word_for():
     (row,) = lines(Run.from_scores([{"sample_id": 7, "metric": "m", "value": 1, "status": "ok", "detail": detail}]))
     assert row["sample_id"] == "7"
     assert (row["detail"]["half"], row["detail"]["big"], row["detail"]["5"]) == ("?", 2**70, "key")
+
+
+def test_fields_that_another_writer_left_empty_are_filled():
+    bare = {"metric": "m", "value": None, "status": "failed", "verdicts": None, "repeat": None}
+    (row,) = lines(Run.from_scores([{"sample_id": 5, **bare}]))
+    assert (row["sample_id"], row["reason"], row["repeat"], row["verdicts"], row["questions"], row["detail"]) == (
+        "5",
+        "unknown",
+        0,
+        [],
+        [],
+        {},
+    )

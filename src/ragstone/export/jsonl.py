@@ -6,6 +6,7 @@ from typing import IO, Any, ClassVar
 
 from ragstone.export.base import FileExporter, Order
 from ragstone.export.content import Content
+from ragstone.lines import Row
 from ragstone.plain_json import dumped
 
 _FIELDS: dict[str, Any] = {
@@ -16,6 +17,7 @@ _FIELDS: dict[str, Any] = {
     "questions": [],
     "detail": {},
 }
+_NEVER_NONE = ("repeat", "verdicts", "questions", "detail")
 _TOGETHER = 1 << 20
 
 
@@ -34,13 +36,23 @@ class JsonlExporter(FileExporter):
         tails = _tails(content)
         lines, size = list[bytes](), 0
         for row in content.rows():
-            line = dumped({**_FIELDS, **row, "sample_id": str(row["sample_id"])})[:-1] + tails[str(row["metric"])]
+            line = dumped(_whole(row))[:-1] + tails[str(row["metric"])]
             lines.append(line)
             size += len(line)
             if size > _TOGETHER:
                 file.writelines(lines)
                 lines, size = [], 0
         file.writelines(lines)
+
+
+def _whole(row: Row) -> Row:
+    """A line with every field, whatever another writer left out or empty."""
+    found: Row = {**_FIELDS, **row}
+    if type(found["sample_id"]) is str and found["status"] == "ok" and None not in map(found.get, _NEVER_NONE):
+        return found
+    filling = {name: _FIELDS[name] for name in _NEVER_NONE if found[name] is None}
+    reason = found["reason"] or (None if found["status"] == "ok" else "unknown")
+    return {**found, **filling, "sample_id": str(found["sample_id"]), "reason": reason}
 
 
 def _tails(content: Content) -> dict[str, bytes]:
