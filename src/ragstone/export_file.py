@@ -44,8 +44,6 @@ class ExportFile:
     notices: tuple[Notice, ...]
     samples: Lines | None
     scores: Lines
-    empty: bool
-    """True if there is no score."""
 
 
 @dataclass(slots=True)
@@ -111,12 +109,14 @@ def read_export(path: Path) -> ExportFile:
     with path.open("rb") as file:
         head = file.read(CHUNK)
     if head.removeprefix(_BOM).startswith(_START):
-        found = _by_line(path)
-        if found is not None:
-            return found
-    elif not _marked(path):
+        found = _by_line(path) or _whole(path)
+    elif _marked(path):
+        found = _whole(path)
+    else:
         raise _something_else(path, head)
-    return _whole(path)
+    if next(found.scores.read([]), None) is None and not (found.samples and found.manifest.get("metrics")):
+        raise RunFolderError(say("results.no_scores", screen_language(), path=path))
+    return found
 
 
 # ------------------------------------------------------------------ line by line
@@ -184,7 +184,7 @@ def _by_line(path: Path) -> ExportFile | None:
         raise RunFolderError(say("exported.cut_off", screen_language(), path=path, line=number))
     document = _parsed(path, b"".join(layout.head).removeprefix(_BOM).rstrip(b",") + b"}")
     samples = None if layout.samples is None else PartLines(path, layout.samples)
-    return ExportFile(*_known(path, document), samples, PartLines(path, layout.scores), empty=not layout.scores.rows)
+    return ExportFile(*_known(path, document), samples, PartLines(path, layout.scores))
 
 
 # ------------------------------------------------------------------ at once
@@ -194,7 +194,7 @@ def _whole(path: Path) -> ExportFile:
     samples, scores = (_rows(path, document, name) for name in ("samples", "scores"))
     if scores is None:
         raise RunFolderError(say("exported.no_part", screen_language(), path=path, part="scores"))
-    return ExportFile(*known, samples, scores, empty=not scores.rows)
+    return ExportFile(*known, samples, scores)
 
 
 def _rows(path: Path, document: Row, part: str) -> ListLines | None:

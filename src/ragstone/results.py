@@ -23,7 +23,7 @@ from ragstone.errors import RunFolderError
 from ragstone.facts import manifest_if_readable, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.refusals import bad_row, no_run
-from ragstone.score_rows import check, digest, failed_of, filled, names_of, record, rounded
+from ragstone.score_rows import check, digest, digests, failed_of, filled, names_of, record, rounded
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
 
@@ -43,7 +43,10 @@ def load(path: str | Path) -> Run:
         RunFolderError: there is nothing of that name, or it holds no scores; the text says what it is instead.
     """
     if Path(path).is_file():
-        return _of_file(Path(path))
+        from ragstone.export_file import read_export
+
+        held = read_export(Path(path))
+        return Run(held.scores, held.samples, held.manifest, Path(path), held.notices)
     folder = existing(path)
     scores = folder / SCORES
     if not scores.is_file():
@@ -67,15 +70,6 @@ def existing(path: str | Path) -> Path:
     if not folder.is_dir():
         raise RunFolderError(say("results.no_such_folder", screen_language(), path=folder))
     return folder
-
-
-def _of_file(path: Path) -> Run:
-    from ragstone.export_file import read_export
-
-    held = read_export(path)
-    if held.empty and not (held.samples and held.manifest.get("metrics")):
-        raise RunFolderError(say("results.no_scores", screen_language(), path=path))
-    return Run(held.scores, held.samples, held.manifest, path, held.notices)
 
 
 class Run:
@@ -115,7 +109,11 @@ class Run:
         """True for the same manifest, samples and scores; where a run is kept, and how its files are laid out, is no part of it."""
         if not isinstance(other, Run):
             return NotImplemented
-        return self.manifest == other.manifest and self._sample_digests() == other._sample_digests() and self._digests() == other._digests()
+        return (
+            self.manifest == other.manifest
+            and self._sample_digests() == other._sample_digests()
+            and digests(self._rows) == digests(other._rows)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -302,6 +300,10 @@ class Run:
         """Return what gets back the score rows at many places of `cells`, faster than `row_at`."""
         return self._rows.fetching()
 
+    def placed_rows(self) -> Iterator[tuple[int, Row]]:
+        """Yield (place, row) of every score row as stored, replaced ones too."""
+        return ((place, row) for place, _, row in self._rows.read([]))
+
     def sample_rows(self, notices: list[Notice]) -> Iterator[Row]:
         """Yield the samples as stored; one without an id is left out and named in `notices`."""
         for *_, row in self._sample_rows(notices):
@@ -384,9 +386,6 @@ class Run:
             if sample_id is None or str(row.get("sample_id")) == sample_id:
                 found[check(name, number, row)] = number, row
         return found
-
-    def _digests(self) -> dict[tuple[str, str, int], bytes]:
-        return {check(self._rows.where, number, row): digest(row) for _, number, row in self._rows.read([])}
 
     def _sample_digests(self) -> dict[str, bytes] | None:
         return {str(row["id"]): digest(row) for *_, row in self._sample_rows([])} if self.holds_samples else None

@@ -34,6 +34,11 @@ def digest(row: Row) -> bytes:
     return blake2b(dumped(row, sort=True), digest_size=16).digest()
 
 
+def digests(rows: Lines) -> dict[tuple[str, str, int], bytes]:
+    """Return a digest a cell, of a doubled one that of the last row; raises RunFolderError for a row that cannot be."""
+    return {check(rows.where, number, row): digest(row) for _, number, row in rows.read([])}
+
+
 def filled(row: Row) -> Row:
     """Fill in what a hand-made row may leave out and a record may not."""
     row = {**row, "sample_id": str(row["sample_id"]), "repeat": row.get("repeat") or 0}

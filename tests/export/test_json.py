@@ -57,6 +57,9 @@ FOLDERS = {
     "no score yet": {"scores": []},
     "torn": {"scores": json.dumps(SCORES[0]) + "\n{nonsense\n" + json.dumps(SCORES[2]) + '\n{"sample_id"'},
     "doubled": {"scores": [SCORES[0], {**SCORES[0], "value": 0.25}, *SCORES[2:]]},
+    "doubled and doubled again": {
+        "scores": [*SCORES, *({**row, "detail": {"x": n}} for n in range(2) for row in SCORES[:3][::-1]), SCORES[4]]
+    },
     "repeats": {"scores": [{**SCORES[0], "repeat": n, "value": n / 4} for n in range(4)]},
     "out of order": {"scores": SCORES[::-1]},
     "samples twice": {"samples": [*SAMPLES, {**SAMPLES[0], "answer": "later"}]},
@@ -73,7 +76,7 @@ def test_what_is_loaded_equals_the_run(name, tmp_path):
     assert run == found
     assert (found.manifest, found.signature, found.notice) == (run.manifest, run.signature, run.notice)
     assert found.samples == (None if run.samples is None else [row for row in run.samples if "id" in row])
-    assert sorted(map(str, found.scores)) == sorted(map(str, run.scores))
+    assert found.scores == run.scores
     own, other = (without_path(one.summary().to_dict()) for one in (run, found))
     assert sorted(own.pop("warnings")) == sorted(other.pop("warnings"))
     assert other == own

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Column, Notice
+from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Column, Notice, checked
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts
 from ragstone.export.measured import Measured
@@ -118,6 +118,21 @@ class Content:
             for at in range(len(self._cells)):
                 for column in self._cells.columns.values():
                     yield from _stored(column, at, fetch)
+
+    def stored(self) -> Iterator[Row]:
+        """Yield the rows of `scores` in the order of `Run.scores`: as in the file, a doubled cell where its first row stood."""
+        if not self._cells.doubled:
+            yield from (row for _, row in self.run.placed_rows())
+            return
+        moved = set[int]()
+        with self.run.fetching() as fetch:
+            for place, row in self.run.placed_rows():
+                name, metric, repeat, _ = checked(row)
+                last = self._cells.columns[metric].lanes[repeat].places[self._cells.ids.number(name)]
+                if last not in moved:
+                    yield row if last == place else fetch(last)
+                if last != place:
+                    moved.add(last)
 
     def rows(self) -> Iterator[Row]:
         """Yield what `scores` yields, and in place of a promised cell that has no line one that is failed, `interrupted`."""

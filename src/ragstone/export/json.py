@@ -18,7 +18,7 @@ class JsonExporter(FileExporter):
     """Writes `{"format","version","run","manifest","summary","notices","samples","scores"}`.
 
     `run` and `summary` are those of `show --json`; `manifest` and `samples` are as the run folder holds them, null where it
-    holds none; `scores` are the stored score lines with their verdicts, of a doubled cell the last.
+    holds none; `scores` are the stored score lines with their verdicts, in the order of the file, of a doubled cell the last.
     """
 
     name: ClassVar[str] = "json"
@@ -28,7 +28,7 @@ class JsonExporter(FileExporter):
         """Write the document piece by piece."""
         run = content.run
         summary, facts = run.summary(), content.facts.to_dict()
-        told = [notice for notice in dict.fromkeys(summary.warnings) if notice.code in TOLD_ON]
+        told = dict.fromkeys(notice for notice in summary.warnings if notice.code in TOLD_ON)
         head: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -42,7 +42,7 @@ class JsonExporter(FileExporter):
             _write(file, SAMPLES_HEAD, run.sample_rows([]), END)
         else:
             file.write(NO_SAMPLES + b"\n")
-        _write(file, SCORES_HEAD, content.scores(), TAIL)
+        _write(file, SCORES_HEAD, content.stored(), TAIL)
 
 
 def _write(file: IO[bytes], head: bytes, rows: Iterable[Row], end: bytes) -> None:
