@@ -11,7 +11,7 @@ from ragstone.config.sources import COMMANDS, FLAGS, Place, kind_of, leaves
 from ragstone.text import say
 from ragstone.types import Language
 
-IDLE: tuple[str, ...] = ("[gate]", "[export]", "gold", "work", "baseline", "steps")
+IDLE: tuple[str, ...] = ("[gate]", "gold", "work", "baseline", "steps")
 """Settings and tables that are read, checked and not used by any command of this version."""
 
 _FLAG_OF = {place: name for flags in (FLAGS, *COMMANDS.values()) for name, place in flags.items()}
@@ -35,7 +35,7 @@ def _table_of(place: Place) -> str:
 
 def _order(item: tuple[Place, FieldInfo]) -> int:
     """Judge and embeddings first, the top level last; a stable sort keeps the order within a table."""
-    return ("judge", "embeddings", "metrics", "limits", "levels", "collect", "top").index(_table_of(item[0]))
+    return ("judge", "embeddings", "metrics", "limits", "levels", "collect", "export", "top").index(_table_of(item[0]))
 
 
 def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> str:
@@ -52,7 +52,7 @@ def _cells(table: str, place: Place, field: FieldInfo, lang: Language) -> Iterat
     yield f"`--{flag.replace('_', '-')}`, `RAGSTONE_{flag.upper()}`" if flag else "–"
     yield "–" if default is None else f"`{show_value(default)}`"
     yield say("settings.range_text", lang) if kind_of(field.annotation) == "text" else allowed(field, lang).strip()
-    yield _meaning(table, place[-1], lang)
+    yield _meaning("langfuse" if place[:-1] == ("export", "langfuse") else table, place[-1], lang)
 
 
 def _meaning(table: str, name: str, lang: Language) -> str:
@@ -71,5 +71,9 @@ def _meaning(table: str, name: str, lang: Language) -> str:
             return say(f"monitored.setting_{name}", lang)
         case "collect":
             return say(f"platforms.setting_{name}", lang)
+        case "export":
+            return say(f"settings.export_{name}", lang)
+        case "langfuse":
+            return say(f"settings.export_langfuse_{name}", lang)
         case _:
             return say(f"settings.top_{name}", lang)
