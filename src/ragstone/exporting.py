@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -79,25 +80,47 @@ def export_run(
         StoppedError: writing or sending had to end early; what another system took stays there, and the next call goes on.
     """
     from ragstone.api import run_sync
+    from ragstone.export.asked import order_of
 
-    return run_sync(aexport_run(run, to, path, force=force, order=order, **settings))
+    found = exporter(to)
+    order = order or order_of(found, settings)
+    if isinstance(found, Sink):
+        return run_sync(_sent(found, run, to, path, order))
+    return _written_to(found, run, to, path, force, order)
 
 
 async def aexport_run(
     run: Run | Named, to: str, path: Named | None = None, *, force: bool = False, order: Order | None = None, **settings: Any
 ) -> Written | Receipt:
-    """`export_run` as a coroutine."""
+    """`export_run` as a coroutine; a file is written in a thread."""
     from ragstone.export.asked import order_of
-    from ragstone.export.content import Content
-    from ragstone.export.target import Target
 
     found = exporter(to)
     order = order or order_of(found, settings)
     if isinstance(found, Sink):
-        if path is not None:
-            raise ConfigError(say("export.no_file", screen_language(), name=to))
-        content = Content(opened(run))
-        return await _told(found, found.send(content, order))
+        return await _sent(found, run, to, path, order)
+    return await asyncio.to_thread(_written_to, found, run, to, path, force, order)
+
+
+async def _sent(found: Sink, run: Run | Named, to: str, path: Named | None, order: Order) -> Receipt:
+    from ragstone.export.content import Content
+
+    if path is not None:
+        raise ConfigError(say("export.no_file", screen_language(), name=to))
+    try:
+        return await found.send(Content(opened(run)), order)
+    except (RagstoneError, OSError):
+        raise
+    except Exception as bad:
+        if (own := origin_of(found)) is None:
+            raise
+        raise ConfigError(_fault(found, own, bad)) from bad
+
+
+def _written_to(found: Exporter, run: Run | Named, to: str, path: Named | None, force: bool, order: Order) -> Written:
+    from ragstone.export.content import Content
+    from ragstone.export.target import Target
+
     if not isinstance(found, FileExporter | FolderExporter):
         raise ConfigError(say("export.python_only", screen_language(), name=to))
     if path is None:
@@ -168,17 +191,6 @@ def guarded(found: Exporter, action: Callable[[], T]) -> T:
     """Run what an exporter does. What one from elsewhere raises is told as its own fault."""
     try:
         return action()
-    except (RagstoneError, OSError):
-        raise
-    except Exception as bad:
-        if (own := origin_of(found)) is None:
-            raise
-        raise ConfigError(_fault(found, own, bad)) from bad
-
-
-async def _told(found: Sink, sending: Coroutine[Any, Any, T]) -> T:
-    try:
-        return await sending
     except (RagstoneError, OSError):
         raise
     except Exception as bad:
