@@ -80,7 +80,7 @@ class Report:
     def work(self, course: Course, hear: Listener) -> Outcome:
         """Write `report.md`."""
         del hear
-        path = course.folder / "report.md"
+        path = (course.folder / "report").with_suffix(".md")
         write_atomically(path, [_report(course).encode()])
         return Outcome(exit_code=0, texts={lang: say("pipeline.reported", lang, path=path) for lang in LANGUAGES}, files=(path,))
 

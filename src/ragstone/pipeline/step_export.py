@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import ConfigError
 from ragstone.export.base import Exporter, FileExporter, FolderExporter, Order, Sink
+from ragstone.export.receipt import Receipt
 from ragstone.export.registry import exporter
 from ragstone.pipeline.base import LANGUAGES, Inputs, LeftOut, Listener, Outcome
 from ragstone.pipeline.file import Pipeline
@@ -16,9 +17,13 @@ from ragstone.pipeline.prints import fingerprint, of_run
 from ragstone.text import listing, say
 
 if TYPE_CHECKING:
+    from ragstone.exporting import Written
     from ragstone.pipeline.course import Course
+    from ragstone.types import Language
 
 FOLDER = "exports"
+REJECTED_SHOWN = 5
+"""Rejected things that are told one by one; the ledger and `ragstone export` know them all."""
 _WHERE = ("LANGFUSE_HOST", "LANGFUSE_BASE_URL", "LANGFUSE_PUBLIC_KEY", "MLFLOW_TRACKING_URI", "OTEL_EXPORTER_OTLP_ENDPOINT")
 """Variables that say where a run is sent: to another place it has to be sent again."""
 
@@ -40,17 +45,20 @@ class Export:
         from ragstone.exporting import export_run
 
         order = order_of(course.pipeline, hear)
-        done, files = [], []
+        done: list[tuple[str, Path | None, Written | Receipt]] = []
+        files = list[Path]()
         for name, path in targets(course.pipeline, course.folder):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 files.append(path)
             done.append((name, path, export_run(course.folder, name, path, force=True, order=order)))
-        told = {lang: "; ".join(_text(name, path, found, lang) for name, path, found in done) for lang in LANGUAGES}
-        notices = tuple(text for *_, found in done for text in getattr(found, "notices", ()))
-        code = next((found.exit_code for *_, found in done if found.exit_code), 0)
-        receipts = {name: found.to_dict() for name, _, found in done}
-        return Outcome(exit_code=code, texts=told, files=tuple(files), numbers=receipts, notices=notices)
+        return Outcome(
+            exit_code=next((found.exit_code for *_, found in done if found.exit_code), 0),
+            texts={lang: " ".join(_sentences(done, lang)) for lang in LANGUAGES},
+            files=tuple(files),
+            numbers={name: _numbers(found) for name, _, found in done},
+            notices=tuple(text for name, _, found in done if isinstance(found, Receipt) for text in _notices(name, found, course.lang)),
+        )
 
 
 def order_of(pipeline: Pipeline, hear: Listener | None = None) -> Order:
@@ -90,10 +98,25 @@ def check_exports(pipeline: Pipeline) -> None:
         found.check(order)
 
 
-def _text(name: str, path: Path | None, found: Any, lang: Any) -> str:
-    if path is not None:
-        return say("pipeline.exported_file", lang, name=name, path=path)
-    sent, kept = (sum(getattr(found, part).values()) for part in ("accepted", "kept"))
-    counts = {"sent": sent, "kept": kept, "missing": found.missing}
-    text = say("pipeline.exported_missing" if found.missing else "pipeline.exported", lang, name=name, target=found.target, **counts)
-    return text + (f" ({listing(found.links[:1], lang)})" if found.links else "")
+def _sentences(done: Sequence[tuple[str, Path | None, Written | Receipt]], lang: Language) -> Iterator[str]:
+    """What was written where, then what was sent where."""
+    files = [(name, path) for name, path, _ in done if path is not None]
+    if files:
+        yield say("pipeline.exported_files", lang, names=listing((name for name, _ in files), lang), folder=files[0][1].parent)
+    for name, _, found in done:
+        if isinstance(found, Receipt):
+            counts = {part: sum(getattr(found, part).values()) for part in ("accepted", "kept")} | {"missing": found.missing}
+            key = "pipeline.exported_missing" if found.missing else "pipeline.exported"
+            yield say(key, lang, name=name, target=found.target, **counts) + "".join(f" {link}" for link in found.links[:1])
+
+
+def _numbers(found: Written | Receipt) -> dict[str, Any]:
+    """The receipt for the index, which must stay small whatever was rejected."""
+    document = found.to_dict()
+    return {name: value[:REJECTED_SHOWN] if name == "rejected" else value for name, value in document.items()}
+
+
+def _notices(name: str, found: Receipt, lang: Language) -> Iterator[str]:
+    yield from found.notices
+    for one in found.rejected[:REJECTED_SHOWN]:
+        yield say("pipeline.rejected", lang, name=name, kind=one.kind, id=one.id, reason=one.reason)

@@ -1,0 +1,58 @@
+"""The step `export`: files with names of their own, nothing twice, and what stops it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.pipelines import ALL, Rounds, statuses
+from support.rag_server import ThreadedRagServer, fail
+
+from ragstone.results import load
+
+STEPS = [*ALL, "export"]
+
+
+@pytest.fixture
+def rounds(tmp_path):
+    with Rounds(tmp_path) as found:
+        yield found
+
+
+def test_files_stand_in_the_run_folder_and_are_made_again_only_if_something_changed(rounds):
+    rounds.write(steps=STEPS, export={"to": ["csv", "json"]})
+    first = rounds.run()
+    assert (statuses(first)["export"], first.exit_code) == ("done", 0)
+    folder = Path(first.folder) / "exports"
+    assert {path.name for path in folder.iterdir()} == {f"{first.run}.csv", f"{first.run}.json"}
+    assert load(folder / f"{first.run}.json").summary().samples == 8
+    assert statuses(rounds.run())["export"] == "skipped"
+    rounds.write(steps=STEPS, export={"to": ["csv", "json", "jsonl"]})
+    assert statuses(rounds.run()) == dict.fromkeys(STEPS, "skipped") | {"export": "done"}
+    (folder / f"{first.run}.csv").unlink()
+    assert statuses(rounds.run())["export"] == "done"
+    assert (folder / f"{first.run}.csv").is_file()
+
+
+def test_in_a_folder_of_ones_own_every_run_has_its_files(rounds):
+    rounds.write(steps=STEPS, export={"to": ["csv"], "folder": "out/files"})
+    first = rounds.run()
+    rounds.write(steps=STEPS, export={"to": ["csv"], "folder": "out/files"}, seed=1)
+    second = rounds.run()
+    assert {path.name for path in (rounds.folder / "out" / "files").iterdir()} == {f"{one.run}.csv" for one in (first, second)}
+
+
+def test_without_exporters_there_is_nothing_to_do(rounds):
+    rounds.write(steps=STEPS)
+    found = rounds.run()
+    assert (statuses(found)["export"], found.exit_code) == ("skipped", 0)
+
+
+def test_a_server_that_takes_nothing_stops_after_the_files_were_written(rounds):
+    with ThreadedRagServer([fail(401)]) as server:
+        keys = {"LANGFUSE_HOST": server.url, "LANGFUSE_PUBLIC_KEY": "pk-lf-1", "LANGFUSE_SECRET_KEY": "sk-lf-2"}
+        rounds.write(steps=STEPS, export={"to": ["langfuse", "csv"]}, no_cache=True)
+        found = rounds.run(environ=keys)
+        assert (statuses(found)["export"], found.exit_code) == ("failed 3", 3)
+        assert [path.suffix for path in (Path(found.folder) / "exports").iterdir() if path.suffix == ".csv"] == [".csv"]
+        assert "sk-lf-2" not in json.dumps(found.to_dict())
+        assert statuses(rounds.run(environ=keys)) == dict.fromkeys(STEPS, "skipped") | {"export": "failed 3"}
