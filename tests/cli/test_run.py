@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.pipelines import ALL, BAD, Rounds
+from support.rounds import ALL, BAD, Rounds
 
 from ragstone.cli.app import run
 from ragstone.cli.width import width

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from support.pipelines import Rounds
+from support.rounds import Rounds
 
 from ragstone.cli.app import run
 from ragstone.cli.width import width

@@ -1,7 +1,7 @@
 """Everything that can be wrong is found before the first request, and named with the file."""
 
 import pytest
-from support.pipelines import ALL, Rounds, gold
+from support.rounds import ALL, Rounds, gold
 
 from ragstone.errors import RagstoneError
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.pipelines import ALL, Rounds, statuses
 from support.rag_server import ThreadedRagServer, fail
+from support.rounds import ALL, Rounds, statuses
 
 from ragstone.results import load
 

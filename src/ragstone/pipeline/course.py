@@ -125,6 +125,7 @@ class Course:
             texts={str(lang): text for lang, text in outcome.texts.items()},
             files=files,
             numbers=dict(outcome.numbers),
+            notices={self.lang: list(outcome.notices)} if outcome.notices else {},
         )
         if step == "collect" and self.samples is not None:
             self.save(replace(self.index, collections={**self.index.collections, self.named(self.samples): record}))

@@ -18,6 +18,8 @@ INDEX = "runs.json"
 FINISHED = (0, 1)
 """Exit codes of steps that came to their end; what ended with another one is not recorded."""
 
+_TABLES = ("texts", "files", "numbers", "notices")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
@@ -34,16 +36,18 @@ class StepRecord:
     """Files it wrote, relative to the work folder where they stand in it, each with the fingerprint of its bytes."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
     """What a reader wants to know without opening the files, e.g. means by metric."""
+    notices: Mapping[str, Any] = field(default_factory=dict)
+    """What must be said beside it, by the language it was told in."""
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the file."""
         plain = {name: getattr(self, name) for name in ("fingerprint", "exit_code", "at")}
-        return {**plain, **{name: dict(getattr(self, name)) for name in ("texts", "files", "numbers")}}
+        return {**plain, **{name: dict(getattr(self, name)) for name in _TABLES}}
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> StepRecord:
         """Return the record of a row of the file; raises KeyError, TypeError, ValueError for one that is none."""
-        known = {name: dict(row.get(name) or {}) for name in ("texts", "files", "numbers")}
+        known = {name: dict(row.get(name) or {}) for name in _TABLES}
         return cls(fingerprint=str(row["fingerprint"]), exit_code=int(row["exit_code"]), at=str(row["at"]), **known)
 
 

@@ -123,7 +123,7 @@ def _page(found: PipelineResult) -> Iterator[Block]:
         if found.summary.run.signature:
             yield Code(found.summary.run.signature)
     if found.folder is not None:
-        yield Text(say("pipeline.where", lang, folder=found.folder))
+        yield Code(say("pipeline.where", lang, folder=found.folder))  # a path that is broken in two cannot be copied
 
 
 def _ending(found: PipelineResult) -> str:

@@ -18,7 +18,7 @@ from ragstone.pipeline.checks import check_pipeline
 from ragstone.pipeline.course import Course
 from ragstone.pipeline.decisions import GOES_ON, begun, unchanged
 from ragstone.pipeline.file import Pipeline, check_step, read_pipeline
-from ragstone.pipeline.index import read_index
+from ragstone.pipeline.index import StepRecord, read_index
 from ragstone.pipeline.step_analysis import Compare, Diagnose, Report
 from ragstone.pipeline.step_collect import FOLDER as SAMPLES
 from ragstone.pipeline.step_collect import Collect
@@ -164,8 +164,13 @@ def _taken(course: Course, step: str) -> StepResult:
     if gone and step in NEEDED:
         raise ConfigError(say("pipeline.files_gone", course.lang, step=step, begin=course.begin, file=gone[0]))
     text = say("pipeline.taken", course.lang, text=held.texts.get(course.lang, ""))
-    plain: dict[str, Any] = {"files": tuple(held.files), "numbers": held.numbers}
-    return StepResult(step=step, status="skipped", exit_code=held.exit_code, text=text, **plain)
+    return StepResult(step=step, status="skipped", exit_code=held.exit_code, text=text, **_as_held(held, course))
+
+
+def _as_held(held: StepRecord, course: Course, *hints: str) -> dict[str, Any]:
+    """What a step that is not done left behind when it was."""
+    notices = (*held.notices.get(course.lang, ()), *hints)
+    return {"files": tuple(held.files), "numbers": held.numbers, "notices": notices}
 
 
 def _done(course: Course, steps: Sequence[str], hearing: Hearing) -> Iterator[StepResult]:
@@ -204,7 +209,8 @@ def _decided(course: Course, step: str, hear: Listener, begun_at: float) -> Step
     again = course.begin is not None or (course.retry_failed and step in ASKS_AGAIN)
     if held is not None and not again and unchanged(held, inputs.fingerprint, course.now(held)):
         text = say("pipeline.unchanged", course.lang, text=held.texts.get(course.lang, ""))
-        plain: dict[str, Any] = {"files": tuple(held.files), "numbers": held.numbers, "notices": (inputs.hint,) if inputs.hint else ()}
+        hints = [inputs.hint] if inputs.hint else []
+        plain = _as_held(held, course, *hints)
         return StepResult(step=step, status="skipped", exit_code=0, text=text, seconds=time.monotonic() - begun_at, **plain)
     outcome = WORK_OF[step].work(course, hear)
     course.keep(step, inputs.fingerprint, outcome)
