@@ -11,10 +11,24 @@ from typing import Any
 import orjson
 import pytest
 from support import hand_made
-from support.langfuse_server import DATASETS, INGESTION, ITEMS, OTLP, PROJECT, PUBLIC, RUN_ITEMS, SCORES, SECRET, Langfuse, LangfuseServer
+from support.langfuse_server import (
+    DATASETS,
+    INGESTION,
+    ITEMS,
+    OTLP,
+    PROJECT,
+    PUBLIC,
+    RUN_ITEMS,
+    SCORES,
+    SECRET,
+    Langfuse,
+    LangfuseServer,
+    ThreadedLangfuseServer,
+)
 from support.rag_server import Reply, fail, tell
 
 import ragstone
+from ragstone.cli.app import run as command
 from ragstone.config.delivery import ExportSettings, LangfuseSettings
 from ragstone.errors import AuthError, ConfigError, EndpointError, RunFolderError, StoppedError
 from ragstone.export.base import Order
@@ -493,6 +507,13 @@ async def test_a_dry_run_tells_what_would_be_sent_and_asks_nobody(lang: Any, tmp
         assert len(server.seen) == count
 
 
+async def test_a_dry_run_tells_what_the_free_plan_makes_of_it(tmp_path: Path):
+    few = await send(made_run(tmp_path / "few", 10), Order(environ={}, dry_run=True))
+    many = await send(made_run(tmp_path / "many", 450), Order(environ={}, dry_run=True))
+    assert not any(" min" in notice for notice in few.notices)
+    assert any("about 4 min" in notice for notice in many.notices), "451 requests for data set and items, 100 a minute"
+
+
 async def test_a_dry_run_needs_no_keys(tmp_path: Path):
     plan = await send(made_run(tmp_path / "r", 3), Order(environ={}, dry_run=True))
     assert plan.due["trace"] == 3
@@ -538,8 +559,6 @@ async def test_a_run_without_a_folder_is_sent_and_says_that_nothing_is_noted(tmp
 
 
 def test_in_python_with_a_loop_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from support.langfuse_server import ThreadedLangfuseServer
-
     run = made_run(tmp_path / "r", 3)
     with ThreadedLangfuseServer("v4") as server:
         for name, value in server.environ.items():
@@ -547,3 +566,58 @@ def test_in_python_with_a_loop_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
         receipt = ragstone.load(run).export("langfuse", experiment="提示词 v2")
         assert receipt.missing == 0
         assert receipt.accepted["score"] == 5
+
+
+# ------------------------------------------------------------------ on the command line
+@pytest.fixture
+def typed(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+    monkeypatch.chdir(tmp_path)
+
+    def go(server: Any, *args: str, lang: Any = "en") -> tuple[int, str, str]:
+        for name, value in (server.environ if server else {}).items():
+            monkeypatch.setenv(name, value)
+        code = command(["export", "run", "--to", "langfuse", *args], lang, dict(server.environ) if server else {})
+        out, err = capfd.readouterr()
+        assert SECRET not in out + err
+        assert PUBLIC not in out + err
+        return code, out, err
+
+    return go
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_command_exits_with_what_became_of_it(typed: Any, tmp_path: Path, lang: Any):
+    from ragstone.langfuse import ids
+
+    made_run(tmp_path / "run", 5)
+    assert typed(None, lang=lang)[0] == 2
+    with ThreadedLangfuseServer("v5", "suspended") as server:
+        code, out, err = typed(server, lang=lang)
+        assert (code, out) == (3, "")
+        assert "usage threshold exceeded" in err
+        server.langfuse.play("v5")
+        bad = ids.score_id(PROJECT, "run", "样本-2", "faithfulness")
+        server.langfuse.refused = {bad}
+        code, out, _ = typed(server, "--json", lang=lang)
+        told = json.loads(out)
+        assert (code, told["missing"]) == (1, 1)
+        assert [(one["kind"], one["id"], one["sample_id"], one["metric"]) for one in told["rejected"]] == [
+            ("score", bad, "样本-2", "faithfulness")
+        ]
+        assert told["notice"] == load(tmp_path / "run").notice
+        server.langfuse.refused = set()
+        code, out, _ = typed(server, "--json", lang=lang)
+        told = json.loads(out)
+        assert (code, told["missing"], told["accepted"]) == (0, 0, {"score": 1})
+        code, out, _ = typed(server, lang=lang)
+        assert code == 0
+        assert server.url in out
+
+
+def test_names_from_a_settings_file(typed: Any, tmp_path: Path):
+    made_run(tmp_path / "run", 3)
+    (tmp_path / "ragstone.toml").write_text('[export.langfuse]\ndataset = "手册"\nexperiment = "提示词 v2"\nenvironment = "ci"\n', "utf-8")
+    with ThreadedLangfuseServer("dual") as server:
+        assert typed(server)[0] == 0
+        assert [*server.langfuse.datasets] == [f"手册/{GOLD[:8]}"]
+        assert {one["runName"] for one in server.langfuse.run_items()} == {"提示词 v2"}
