@@ -13,7 +13,7 @@ from support.rag_server import DROP, RagServer, Reply, fail, page, redirect, tel
 
 from ragstone.errors import AuthError, EndpointError, StoppedError
 from ragstone.langfuse.access import Host, host_of
-from ragstone.langfuse.client import Client, Project
+from ragstone.langfuse.client import MOST_FAILING, RETRIES_AT_FIRST, Client, Project
 from ragstone.transport.retry import Backoff
 
 HEALTH, PROJECTS, SCORES = (f"/api/public/{name}" for name in ("health", "projects", "scores"))
@@ -101,6 +101,18 @@ async def test_a_server_error_that_stays_is_a_reply_and_one_of_a_gateway_ends_th
         assert (reply.status, reply.message, reply.good, reply.closed) == (500, "boom", False, False)
         with pytest.raises(EndpointError, match="does not answer any more"):
             await asked.post("x", b"{}")
+
+
+async def test_a_server_that_breaks_down_is_not_asked_for_ever():
+    async with RagServer({**GOOD, SCORES: fail(500), "/api/public/x": tell({})}) as server, client(server) as asked:
+        await asked.project()
+        for _ in range(MOST_FAILING - 1):
+            assert (await asked.post("scores", b"{}")).status == 500
+        await asked.post("x", b"{}")
+        for _ in range(MOST_FAILING - 1):
+            assert (await asked.post("scores", b"{}")).status == 500
+        with pytest.raises(EndpointError, match="does not answer any more"):
+            await asked.post("scores", b"{}")
 
 
 # ------------------------------------------------------------------ the caller's to judge
@@ -194,7 +206,7 @@ async def test_a_wrong_secret_and_a_host_that_is_not_there():
     async with client(server) as asked:
         with pytest.raises(EndpointError, match="cannot be reached"):
             await asked.version()
-        assert asked.requests == 6
+        assert asked.requests == 1 + RETRIES_AT_FIRST
 
 
 async def test_a_server_without_a_health_page_is_asked_for_its_project_all_the_same():

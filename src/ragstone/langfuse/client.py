@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 API = "api/public"
 CONCURRENCY = 4
 """Requests on their way at once: the rate limits are per minute, more would only wait."""
-RETRIES = 5
+RETRIES, RETRIES_AT_FIRST = 7, 3
+"""How often a request is sent again: for about a minute, the span of the rate limits; for a few seconds as long as nobody has answered."""
 TIMEOUT = 60.0
 """Seconds one try may take."""
+MOST_FAILING = 20
+"""Requests in a row that end in a server error, however often they are sent again: the server is broken then, not the request."""
 LONGEST = 400
 """Characters of the server's own words that are kept."""
 _WORDS = {408: "timeout", 429: "rate_limited", 502: "bad_gateway", 503: "bad_gateway", 504: "bad_gateway"}
@@ -141,7 +144,8 @@ class Client:
         waits: Callable[[float | None], None] = lambda _: None,
     ) -> None:
         """`waits` hears of every request that was refused because of a rate limit, with the seconds it is to wait."""
-        self.host, self._retried, self._waits = host, 0, waits
+        self.host, self._waits = host, waits
+        self._retried = self._failing = 0
         self._wire = Wire(
             host,
             timeout=TIMEOUT,
@@ -168,7 +172,7 @@ class Client:
 
     async def version(self) -> str:
         """Return the server's version, "" if it does not tell. Raises EndpointError if nobody answers."""
-        reply = await self.get("health")
+        reply = await self._ask("health", _Call("GET"), RETRIES_AT_FIRST)
         version = reply.body.get("version") if isinstance(reply.body, dict) else None
         return str(version) if reply.good and version else ""
 
@@ -201,12 +205,13 @@ class Client:
         """Close the pooled connections."""
         await self._wire.close()
 
-    async def _ask(self, path: str, call: _Call) -> Reply:
+    async def _ask(self, path: str, call: _Call, retries: int | None = None) -> Reply:
         try:
-            step = await self._wire.ask(f"{API}/{path}", call)
+            step = await self._wire.ask(f"{API}/{path}", call, retries)
         finally:
             self._retried += max(0, call.tally.attempts - 1)
-        if step.then != "done" and (step.word != "server_error" or call.reply is None):
+        self._failing = 0 if step.then == "done" else self._failing + 1
+        if step.then != "done" and (step.word != "server_error" or call.reply is None or self._failing >= MOST_FAILING):
             raise EndpointError(self.host.say("away", tries=call.tally.attempts, trouble=step.message or step.word))
         assert call.reply is not None
         return call.reply
