@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.extras import library
+from ragstone.extras import library, require
 
 HIDE = """
 import sys
@@ -54,3 +55,19 @@ def test_nothing_else_needs_these_libraries():
     code = "import ragstone; run = ragstone.evaluate([{'question': 'q', 'contexts': ['a'], 'reference_contexts': ['a']}], "
     done = run_without(("openpyxl", "pyarrow", "pandas", "polars", "datasets"), code + "metrics='keyword_recall'); print(run)")
     assert done.stdout == "Run(in memory, samples=1, keyword_recall=1.0)\n", done.stderr
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_extra_is_looked_for_without_loading_it(monkeypatch, lang):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    sys.modules.pop("openpyxl", None)
+    require("xlsx", "xlsx")
+    require("an extra there is not", "nothing")
+    assert "openpyxl" not in sys.modules
+
+    def gone(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("ragstone.extras.distribution", gone)
+    with pytest.raises(ConfigError, match=r'pip install "ragstone\[xlsx\]"'):
+        require("xlsx", "xlsx")

@@ -27,6 +27,13 @@ def write(folder, values, manifest=None):
     (folder / "manifest.json").write_text(json.dumps(manifest or {}), encoding="utf-8")
 
 
+def test_a_file_of_rules_may_allow_another_judge(call, tmp_path):
+    rules = tmp_path / "rules.toml"
+    for said, code in (("", 2), ("allow_different_signature = true", 0)):
+        rules.write_text(f"[gate]\nmin_coverage = 0.9\n{said}\n", encoding="utf-8")
+        assert call("judged", "--baseline", "otherwise", "--rules", "rules.toml")[0] == code
+
+
 @pytest.fixture
 def call(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -274,6 +274,19 @@ def test_a_stop_keeps_the_rest_from_running_and_the_next_call_goes_on(rounds):
     assert len(index(rounds)["runs"]) <= 2
 
 
+@pytest.mark.parametrize("earlier", [False, True], ids=["first round", "later round"])
+def test_a_judge_that_is_not_there_leaves_a_run_that_is_gone_on_with(rounds, earlier):
+    if earlier:
+        rounds.run()
+    for _ in range(2):
+        rounds.write(judge={"model": "nobody", "base_url": f"{rounds.url}/v1", "retries": 0})
+        found = rounds.run()
+        assert (statuses(found)["evaluate"], found.exit_code) == ("failed 3", 3)
+        assert len(index(rounds)["runs"]) == 1 + earlier
+    rounds.write()
+    assert rounds.run().exit_code == 0
+
+
 @pytest.mark.parametrize("step", ALL)
 def test_interrupted_anywhere_and_called_again_it_ends_as_if_it_had_not_been(rounds, step):
     def stop(text):
@@ -315,6 +328,7 @@ def test_a_dry_run_sends_and_writes_nothing_and_says_what_would_be_done(rounds):
     assert rounds.asked == 0
     assert not rounds.work.exists()
     assert set(statuses(found).values()) == {"not_run"}
+    assert (found.run, found.folder) == (None, None)
     rounds.run()
     before = {path: path.read_bytes() for path in rounds.work.rglob("*") if path.is_file()}
     rounds.write(gate=DROP)

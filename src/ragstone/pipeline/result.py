@@ -79,18 +79,27 @@ class PipelineResult:
 def result_of(course: Course, results: Sequence[StepResult], *, dry_run: bool = False) -> PipelineResult:
     """Return what became of a call."""
     name = course.entry or (course.index.latest.name if course.index.latest and "evaluate" not in _failed(results) else None)
+    if name is not None and dry_run and not (course.work / name).is_dir():  # it would only begin
+        name = None
     folder = course.work / name if name is not None else None
-    base = course.baseline() if name is not None and course.index.run(name) is not None else None
     return PipelineResult(
         path=str(course.pipeline.path),
         run=name,
         folder=str(folder) if folder is not None else None,
-        baseline=None if base is None or isinstance(base, LeftOut) else base.name,
+        baseline=_baseline(course) if name is not None else None,
         steps=tuple(results),
         summary=_summary(course, folder),
         lang=course.lang,
         dry_run=dry_run,
     )
+
+
+def _baseline(course: Course) -> str | None:
+    try:
+        base = course.baseline()
+    except RagstoneError:  # a run that was stopped before it had a score
+        return None
+    return None if isinstance(base, LeftOut) else base.name
 
 
 def _failed(results: Sequence[StepResult]) -> list[str]:
