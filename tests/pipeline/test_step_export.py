@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.langfuse_server import ThreadedLangfuseServer
 from support.rag_server import ThreadedRagServer, fail
 from support.rounds import ALL, Rounds, statuses
 
@@ -56,3 +57,27 @@ def test_a_server_that_takes_nothing_stops_after_the_files_were_written(rounds):
         assert [path.suffix for path in (Path(found.folder) / "exports").iterdir() if path.suffix == ".csv"] == [".csv"]
         assert "sk-lf-2" not in json.dumps(found.to_dict())
         assert statuses(rounds.run(environ=keys)) == dict.fromkeys(STEPS, "skipped") | {"export": "failed 3"}
+
+
+def test_scores_arrive_once_and_an_unchanged_round_asks_no_server(rounds):
+    with ThreadedLangfuseServer("v5") as server:
+        rounds.write(steps=STEPS, export={"to": ["langfuse"]}, cache="cache")
+        first = rounds.run(environ=server.environ)
+        assert (statuses(first)["export"], first.exit_code) == ("done", 0)
+        scores = server.langfuse.scores()
+        assert {score["value"] for score in scores} == {1.0}
+        asked = len(server.seen)
+        second = rounds.run(environ=server.environ)
+        assert set(statuses(second).values()) == {"skipped"}
+        assert (len(server.seen), rounds.asked) == (asked, 8)
+        rounds.run("export", environ=server.environ)
+        assert server.langfuse.scores() == scores
+        assert server.url in second.step("export").text
+
+
+def test_a_suspended_server_stops_and_gets_the_rest_once_it_takes_things(rounds):
+    with ThreadedLangfuseServer("v5", "suspended") as server:
+        rounds.write(steps=STEPS, export={"to": ["langfuse"]}, cache="cache")
+        assert statuses(rounds.run(environ=server.environ))["export"] == "failed 3"
+        server.langfuse.play("v5")
+        assert statuses(rounds.run(environ=server.environ)) == dict.fromkeys(STEPS, "skipped") | {"export": "done"}
