@@ -14,12 +14,15 @@ from support.langfuse_server import INGESTION, ITEMS, OTLP, RUN_ITEMS, SCORES, S
 from support.rag_server import fail, tell
 
 from ragstone.errors import StoppedError
+from ragstone.export.receipt import Receipt, Rejected
 from ragstone.langfuse.access import host_of
 from ragstone.langfuse.client import CONCURRENCY, Client
 from ragstone.langfuse.posting import Posting, Verdict
 from ragstone.langfuse.sending import MOST_REFUSED, SIZES, Sending, packs
 from ragstone.langfuse.strategy import Strategy
 from ragstone.langfuse.units import Unit
+from ragstone.shown.blocks import Heading, Items
+from ragstone.text import say
 from ragstone.transport.memory import Memory
 from ragstone.transport.retry import Backoff
 
@@ -360,3 +363,63 @@ def test_packs_hold_everything_once_in_order_and_fit(lengths):
 def test_a_unit_larger_than_a_pack_goes_alone():
     units = [Unit("score", "a", {"c": "x"}), Unit("score", "b", {"c": "x" * 950_000}), Unit("score", "c", {"c": "x"})]
     assert [[one.unit.id for one in pack] for pack in packs(units)] == [["a"], ["b"], ["c"]]
+
+
+# ------------------------------------------------------------------ lists refused in part
+async def test_where_every_list_is_refused_in_part_scores_soon_go_one_by_one():
+    units = [score(n) for n in range(300)]
+    async with LangfuseServer("v5", "partial") as server, course(server, Notes()) as made:
+        await made.scores(units)
+        assert made.sending.accepted == {"score": 300}
+        assert made.sending.rejected == []
+        assert len(server.asked(SCORES)) == 3 * (1 + 2 + 100)
+
+
+@pytest.mark.parametrize(("bad", "most"), [({50}, 17), ({3, 77}, 31), (set(range(0, 100, 5)), 101)])
+async def test_refused_scores_are_found_in_few_requests(bad: set[int], most: int):
+    units = [score(n) for n in range(100)]
+    async with LangfuseServer() as server, course(server, Notes()) as made:
+        server.langfuse.refused = {units[n].id for n in bad}
+        await made.scores(units)
+        assert {one.id for one in made.sending.rejected} == server.langfuse.refused
+        assert len(server.asked(SCORES)) <= most
+
+
+@pytest.mark.parametrize(("modes", "named"), [(("v5", "partial"), 100), (("v4", "partial"), 1)])
+async def test_what_was_refused_at_first_is_named_though_it_was_taken_in_the_end(modes: tuple[str, ...], named: int):
+    units = [score(n) for n in range(100)]
+    async with LangfuseServer(*modes) as server, course(server, Notes()) as made:
+        await made.scores(units)
+        first = made.sending.at_first
+        assert made.sending.rejected == []
+        assert len(first) == len({one.id for one in first}) == named
+        assert units[1].id in {one.id for one in first}
+        assert {one.id for one in first} <= {unit.id for unit in units}
+        assert all("Score refused" in one.reason and one.sample_id and one.metric for one in first)
+
+
+async def test_every_reason_of_a_list_is_kept():
+    async with LangfuseServer() as server, course(server, Notes()) as made:
+        told = {
+            "accepted": 28,
+            "rejected": 2,
+            "errors": [{"message": f"no {SECRET}"}, {"message": "name too long"}, {"message": "name too long"}],
+        }
+        server.script = lambda asked: tell(told, 207) if asked.path == SCORES and asked.nth == 0 else server.langfuse(asked)
+        await made.scores(score(n) for n in range(30))
+        assert made.sending.accepted == {"score": 30}
+        (reason,) = {one.reason for one in made.sending.at_first}
+        assert reason.count("name too long") == 1
+        assert SECRET not in reason
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_receipt_names_what_was_refused_at_first(lang):
+    first = [Rejected("score", f"id{n}", "try again", f"样本-{n}", "faithfulness") for n in range(3)]
+    receipt = Receipt(to="langfuse", target="t", due={"score": 3}, accepted={"score": 2}, rejected=(first[2],), at_first=(*first,))
+    blocks = receipt.blocks(lang)
+    at = blocks.index(Heading(say("export.at_first", lang, count=2)))
+    (line,) = blocks[at + 1].items if isinstance(blocks[at + 1], Items) else ()
+    assert "try again" in line
+    assert [name in line for name in ("id0", "id1", "id2")] == [True, True, False]
+    assert [one["id"] for one in receipt.to_dict()["at_first"]] == ["id0", "id1", "id2"]

@@ -129,6 +129,7 @@ def _receipt(content: Content, delivery: Delivery, client: Client, project: Proj
         accepted=dict(sending.accepted),
         kept=dict(sending.kept),
         rejected=tuple(sending.rejected),
+        at_first=tuple(sending.at_first),
         retried=client.retried + sending.resent,
         requests=client.requests,
         unmeasured=_unmeasured(content),

@@ -39,6 +39,11 @@ class Receipt:
     kept: Mapping[str, int] = field(default_factory=dict)
     """Taken by earlier calls, not sent again."""
     rejected: tuple[Rejected, ...] = ()
+    at_first: tuple[Rejected, ...] = ()
+    """What had to be sent again because a pack was refused, in part or whole: of a pack whose refused ones were not named, all of it.
+
+    It may have been taken in the end: what was not stands under `rejected` besides.
+    """
     retried: int = 0
     """Requests that had to be sent again, and things sent anew on their own after a pack was refused in part."""
     requests: int = 0
@@ -73,7 +78,11 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """The document of `export --json`."""
         counts = {name: dict(getattr(self, name)) for name in ("due", "accepted", "kept", "unmeasured")}
-        rejected = [{name: getattr(one, name) for name in ("kind", "id", "sample_id", "metric", "reason")} for one in self.rejected]
+        refusals = {name: [_row(one) for one in getattr(self, name)] for name in ("rejected", "at_first")}
         plain = {name: getattr(self, name) for name in ("to", "target", "retried", "requests", "dry_run", "signature", "notice")}
         lists = {"links": list(self.links), "notices": list(self.notices)}
-        return {**plain, **counts, "missing": self.missing, "rejected": rejected, **lists}
+        return {**plain, **counts, "missing": self.missing, **refusals, **lists}
+
+
+def _row(one: Rejected) -> dict[str, str | None]:
+    return {name: getattr(one, name) for name in ("kind", "id", "sample_id", "metric", "reason")}

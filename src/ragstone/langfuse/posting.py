@@ -22,6 +22,8 @@ _OTLP = {"x-langfuse-ingestion-version": "4"}
 _THING_UNKNOWN = re.compile(r"\b(item|trace|observation)\b", re.IGNORECASE)
 """A 404 whose words name such a thing is about that thing; without them the operation itself is not there."""
 _PAGE = 100
+_MESSAGES = 5
+"""Different messages on one list that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Verdict:
     """Id of a unit that was not taken -> the server's words. All others were taken, unless `unclear`."""
     unclear: str | None = None
     """The server's words if some, or all, were not taken and nobody says which: to be asked again in smaller packs."""
+    part: int | None = None
+    """Beside `unclear`: how many of a list were not taken, the others were; None if the request was refused as a whole."""
     shown: bool = True
     """False: the reply does not tell whether the server takes such requests at all."""
 
@@ -220,15 +224,17 @@ def _id(reply: Reply) -> str | None:
 def _counted(pack: Pack, body: Any) -> Verdict:
     """A list taken in part: the reply counts and tells messages, but not whose they are."""
     held = body if isinstance(body, dict) else {}
-    errors = held.get("errors")
+    errors, rejected = held.get("errors"), held.get("rejected")
     messages = [_message(one) for one in errors] if isinstance(errors, list) else []
-    if held.get("rejected") == 0 and held.get("accepted") == len(pack):
+    if rejected == 0 and held.get("accepted") == len(pack):
         return TAKEN
-    if held.get("rejected") == len(pack) == len(messages):
+    if rejected == len(pack) == len(messages):
         return Verdict(dict(zip((one.unit.id for one in pack), messages, strict=True)))
+    words = "; ".join([*dict.fromkeys(messages)][:_MESSAGES]) or "HTTP 207"
     if len(pack) == 1:
-        return Verdict({pack[0].unit.id: messages[0] if messages else "HTTP 207"})
-    return Verdict(unclear=messages[0] if messages else "HTTP 207")
+        return Verdict({pack[0].unit.id: words})
+    told = isinstance(rejected, int) and 0 < rejected < len(pack)
+    return Verdict(unclear=words, part=rejected if told else len(pack))
 
 
 def _told(pack: Pack, body: Any) -> Verdict:

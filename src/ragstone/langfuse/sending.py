@@ -23,6 +23,8 @@ GRACE = 5.0
 """Seconds that requests on their way are waited for when the export must stop: what they bring is taken."""
 MOST_REFUSED = 100
 """Requests of a kind that are refused before anything of it was taken, after which the rest is not tried."""
+_FEW = 8
+"""A list of which less than one in so many is refused is halved to find them; more are found sooner one by one."""
 _COMMAS = 2
 
 
@@ -67,6 +69,8 @@ class Sending:
         self.rejected: list[Rejected] = []
         self.resent = 0
         """Packs that were sent again because a larger one was refused, in part or whole."""
+        self.at_first: list[Rejected] = []
+        """What was in such a pack, or named by the server, with its words: each once, whatever became of it in the end."""
         self._in_vain = Counter[str]()
 
     def missing(self, unit: Unit) -> bool:
@@ -85,8 +89,10 @@ class Sending:
 
     def reject(self, unit: Unit, reason: str) -> None:
         """Tell that a unit was not taken, and why."""
-        words = self.host.scrub(reason)[:LONGEST]
-        self.rejected.append(Rejected(unit.kind, unit.id, words, unit.sample_id, unit.metric))
+        self.rejected.append(_rejected(unit, self._words(reason)))
+
+    def _words(self, reason: str) -> str:
+        return self.host.scrub(reason)[:LONGEST]
 
     async def send(self, units: Iterable[Unit], post: Post) -> None:
         """Send every unit of one kind that is not there yet, a few packs at once. Raises what `post` does."""
@@ -110,27 +116,56 @@ class Sending:
     async def _deliver(self, pack: Pack, post: Post) -> None:
         """Send a pack; of one that is not taken whole, smaller ones, until each refused unit stands alone."""
         verdict = await post(pack)
+        if len(pack) > 1 and (verdict.unclear is not None or 0 < len(verdict.refused) < len(pack)):
+            self._note_first(pack, verdict)
+        await self._settle(pack, verdict, post)
+
+    async def _settle(self, pack: Pack, verdict: Verdict, post: Post) -> None:
         if verdict.unclear is not None:
             self._count_refusal(pack, verdict.unclear)
             if len(pack) == 1:
                 self.reject(pack[0].unit, verdict.unclear)
-                return
-            middle = len(pack) // 2
-            for half in (pack[:middle], pack[middle:]):
-                await self._again(half, post)
+            else:
+                await self._divide(pack, verdict, post)
             return
         refused = [one for one in pack if one.unit.id in verdict.refused]
         self.take([one.unit for one in pack if one.unit.id not in verdict.refused])
         if refused and len(refused) < len(pack):
-            await self._again(refused, post)
+            await self._settle(refused, await self._again(refused, post), post)
         elif refused:
             self._count_refusal(pack, next(iter(verdict.refused.values())))
             for one in refused:
                 self.reject(one.unit, verdict.refused[one.unit.id])
 
-    async def _again(self, pack: Pack, post: Post) -> None:
+    async def _divide(self, pack: Pack, verdict: Verdict, post: Post) -> None:
+        """Send halves of a pack, or what is in it one by one where halves would take more requests than that."""
+        middle = len(pack) // 2
+        halves, rest = (pack[:middle], pack[middle:]), pack
+        if verdict.part is None:
+            for half in halves:
+                await self._settle(half, await self._again(half, post), post)
+            return
+        if verdict.part * _FEW <= len(pack):
+            asked = [(half, await self._again(half, post)) for half in halves]
+            by_list = _by_list(verdict.part, [found for _, found in asked])
+            for half, found in asked:
+                if not by_list or found.unclear is None:
+                    await self._settle(half, found, post)
+            rest = [one for half, found in asked if by_list and found.unclear is not None for one in half]
+        for one in rest:
+            await self._settle([one], await self._again([one], post), post)
+
+    async def _again(self, pack: Pack, post: Post) -> Verdict:
         self.resent += 1
-        await self._deliver(pack, post)
+        return await post(pack)
+
+    def _note_first(self, pack: Pack, verdict: Verdict) -> None:
+        """Note what must be sent again: of a list whose refused ones are not named, everything in it."""
+        words = {name: self._words(said) for name, said in verdict.refused.items()}
+        unclear = None if verdict.unclear is None else self._words(verdict.unclear)
+        for unit in (one.unit for one in pack):
+            if (said := words.get(unit.id, unclear)) is not None:
+                self.at_first.append(_rejected(unit, said))
 
     def _count_refusal(self, pack: Pack, words: str) -> None:
         """Raise StoppedError if this server has refused so much, and taken nothing of the kind, that the rest would be refused too."""
@@ -139,7 +174,16 @@ class Sending:
             return
         self._in_vain[kind] += 1
         if self._in_vain[kind] >= MOST_REFUSED:
-            raise StoppedError(self.host.say("refuses_all", kind=kind, count=MOST_REFUSED, message=self.host.scrub(words)[:LONGEST]))
+            raise StoppedError(self.host.say("refuses_all", kind=kind, count=MOST_REFUSED, message=self._words(words)))
+
+
+def _rejected(unit: Unit, words: str) -> Rejected:
+    return Rejected(unit.kind, unit.id, words, unit.sample_id, unit.metric)
+
+
+def _by_list(part: int, halves: Sequence[Verdict]) -> bool:
+    """True if the halves of a list refuse more than the list did: it is the list that is refused then, whatever stands in it."""
+    return sum(one.part or len(one.refused) for one in halves) > part
 
 
 async def _one_ended(running: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:

@@ -49,6 +49,9 @@ def receipt_blocks(receipt: Receipt, lang: Language) -> Iterator[Block]:
     if receipt.rejected:
         yield Heading(say("export.rejected", lang, count=len(receipt.rejected)))
         yield Items(tuple(_reasons(receipt.rejected, lang)))
+    if taken := _taken_after_all(receipt):
+        yield Heading(say("export.at_first", lang, count=len(taken)))
+        yield Items(tuple(_reasons(taken, lang)))
     if receipt.unmeasured:
         yield Text(say("export.unsent_cells", lang, **_unmeasured(receipt.unmeasured, lang)))
     for notice in receipt.notices:
@@ -111,6 +114,11 @@ def _reasons(rejected: Iterable[Rejected], lang: Language) -> Iterator[str]:
         yield say("export.reason", lang, kind=kind_word(kind, lang), count=len(held), reason=reason, named=named + more)
     if len(groups) > REASONS_SHOWN:
         yield say("export.more_reasons", lang, count=len(groups) - REASONS_SHOWN)
+
+
+def _taken_after_all(receipt: Receipt) -> list[Rejected]:
+    missing = {(one.kind, one.id) for one in receipt.rejected}
+    return [one for one in receipt.at_first if (one.kind, one.id) not in missing]
 
 
 def _name(one: Rejected) -> str:
