@@ -84,6 +84,8 @@ REFUSED = [
     ("a folder", "ids", "folder_here", {}, "folder_here"),
     ("a file above", "ids", "file_here/out.txt", {}, "file_here"),
     ("a file of the run", "ids", "run/scores.jsonl", {"force": True}, "run/scores.jsonl"),
+    ("the run", "folder", "run", {"force": True}, "run"),
+    ("a folder above the run", "folder", ".", {"force": True}, "run"),
     ("a file for a folder", "folder", "file_here", {"force": True}, "file_here"),
     ("a folder that holds something", "folder", "folder_here", {}, "--force"),
     ("no file", "ids", None, {}, "-o"),
@@ -112,6 +114,13 @@ def test_what_cannot_be_is_refused_before_any_work(run, monkeypatch, to, path, m
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that nobody can write into")
+def test_a_json_export_that_is_exported_is_kept(run):
+    export_run(run, "json", "run.json")
+    with pytest.raises(ConfigError, match=r"run\.json"):
+        export_run("run.json", "ids", "run.json", force=True)
+    assert load("run.json") == load(run)
+
+
 def test_a_place_that_cannot_be_written_is_refused(run):
     with pytest.raises(ConfigError, match="/proc"):
         export_run(run, "ids", "/proc/out.txt")
@@ -194,6 +203,19 @@ def test_a_folder_is_written_whole_and_replaced_whole(run):
         export_run(run, "folder", "out")
     export_run(run, "folder", "out", force=True)
     assert left() == ["out", "out/0.txt", "out/1.txt", "out/2.txt", "out/3.txt"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_kept(run, monkeypatch):
+    Path("out").mkdir()
+    Path("out/mine.txt").write_bytes(b"mine")
+
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(StoppedError):
+        export_run(run, "folder", "out", force=True)
+    assert left() == ["out", "out/mine.txt"]
 
 
 def test_an_empty_folder_is_filled(run):

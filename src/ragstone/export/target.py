@@ -21,7 +21,7 @@ class Target:
     """Where an export goes. A process that is killed leaves the old file or none, and perhaps a `.part` beside it."""
 
     def __init__(self, path: Path, run: Path | None, *, force: bool, folder: bool) -> None:
-        """`run`: folder of the run, whose own files no export replaces. `folder`: a folder is to be written."""
+        """`run`: folder or JSON export of the run, which no export replaces. `folder`: a folder is to be written."""
         self.path, self._run, self._force, self._folder = path, run, force, folder
 
     def check(self) -> None:
@@ -35,15 +35,22 @@ class Target:
             return
         except OSError as bad:
             raise self._refused(bad) from bad
-        if self._run is not None and path.resolve().parent == self._run.resolve() and not stat.S_ISDIR(kind):
-            raise ConfigError(say("export.of_the_run", lang, path=path, run=self._run))
         if stat.S_ISDIR(kind) != self._folder and (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
             raise ConfigError(say("export.is_a_file" if self._folder else "export.is_a_folder", lang, path=path))
+        if self._is_of_the_run():
+            raise ConfigError(say("export.of_the_run", lang, path=path, run=self._run))
         if self._folder and any(path.iterdir()) and not self._force:
             raise ConfigError(say("export.exists", lang, path=path))
         if stat.S_ISREG(kind) and not self._force:
             raise ConfigError(say("export.exists", lang, path=path))
         self._check_place(path)
+
+    def _is_of_the_run(self) -> bool:
+        """True for the run itself, one of its files, and a folder that it lies in: put in their place, an export would end the run."""
+        if self._run is None:
+            return False
+        path, run = self.path.resolve(), self._run.resolve()
+        return path == run or path in run.parents or (path.parent == run and path.is_file())
 
     def write(self, fill: Fill) -> int:
         """Write the whole target and return its size in bytes.
@@ -82,14 +89,17 @@ class Target:
                 file.close()
 
     def _in_place(self, draft: Path, path: Path, fill: Fill) -> int:
-        size = self._made(draft / "new", fill)
+        new, old = draft / "new", draft / "old"
+        size = self._made(new, fill)
         try:
             if self._folder and path.exists():
-                path.rename(draft / "old")
+                path.rename(old)
             elif path.exists():
-                shutil.copymode(path, draft / "new")
-            (draft / "new").replace(path)
+                shutil.copymode(path, new)
+            new.replace(path)
         except OSError as bad:
+            with suppress(OSError):
+                old.rename(path)
             raise self._lost(bad) from bad
         return size
 
