@@ -401,3 +401,17 @@ def test_wrong_prices_are_refused(prices, words):
     with pytest.raises(ConfigError) as refused:
         load_config({"prices": prices}, environ={})
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("given", ["langfuse", "langfuse-eval", "Prod", "a b", "x" * 41, ""])
+@pytest.mark.parametrize(("lang", "part"), [("en", "must not begin with langfuse"), ("zh", "不能以 langfuse 开头")])
+def test_an_environment_that_langfuse_would_change_is_refused(given, lang, part):
+    Path("ragstone.toml").write_text(f"[export.langfuse]\nenvironment = '{given}'")
+    with pytest.raises(ConfigError, match=part):
+        load_config({"lang": lang}, environ={})
+
+
+@pytest.mark.parametrize("given", ["ragstone", "my-langfuse", "eval_2", "x" * 40])
+def test_an_environment_that_langfuse_takes_is_read(given):
+    Path("ragstone.toml").write_text(f"[export.langfuse]\nenvironment = '{given}'")
+    assert load_config({}, environ={}).config.export.langfuse.environment == given

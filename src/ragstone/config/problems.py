@@ -10,6 +10,7 @@ import orjson
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from ragstone.config.delivery import ENVIRONMENT
 from ragstone.config.model import GateRule, GateSlice, StepSettings
 from ragstone.config.slots import bare_scheme, without_slots, written_out
 from ragstone.config.sources import FLAGS, Given, Layer, Place, field_at, kind_of, leaves, options_of, show_place, show_table, table_at
@@ -93,6 +94,8 @@ def _allowed(option: Any, field: FieldInfo, lang: Language) -> str:
         return say("platforms.allow_numbers" if get_args(option)[0] is int else "platforms.allow_steps", lang)
     if kind == "text" and option is StepSettings:
         return say("config.allow_table", lang)
+    if kind == "text" and any(getattr(limit, "pattern", None) == ENVIRONMENT for limit in field.metadata):
+        return say("config.allow_environment", lang)
     if kind == "text" and option is Any:
         return say("platforms.allow_body", lang)
     if kind == "list" and get_origin(get_args(option)[0]) is Literal:

@@ -15,6 +15,8 @@ from ragstone.export.base import Exporter, FileExporter, Order
 from ragstone.text import say, screen_language
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from ragstone.config import Config
 
 OWN = ("lang", "dry_run", "on_notice")
@@ -64,9 +66,17 @@ def _with(found: Exporter, settings: ExportSettings, own: Mapping[str, Any]) -> 
     try:
         changed = type(table).model_validate({**table.model_dump(), **own})
     except ValidationError as bad:
-        first = bad.errors()[0]
-        raise ConfigError(say("export.bad_setting", screen_language(), name=first["loc"][0], problem=first["msg"])) from bad
+        raise ConfigError(_refused(bad, table)) from bad
     return settings.model_copy(update={found.name: changed})
+
+
+def _refused(bad: ValidationError, table: Settings) -> str:
+    from ragstone.config.problems import allowed, show_value
+
+    first, lang = bad.errors()[0], screen_language()
+    name = str(first["loc"][0])
+    wanted = allowed(type(table).model_fields[name], lang)
+    return say("config.refused", lang, name=name, at="", value=show_value(first["input"]), allowed=wanted)
 
 
 def _unknown(name: str, strange: str, fields: tuple[str, ...]) -> ConfigError:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.pooled import BAD
+from ragstone.config.delivery import ENVIRONMENT
 from ragstone.figures import confidence, interval, verdict_word
 from ragstone.langfuse import ids
 from ragstone.langfuse.frame import Frame
@@ -24,9 +25,6 @@ METADATA = 48_000
 COMMENT, CLAIM, NAMED = 500, 80, 5
 """Characters of a comment and of a claim in it, and how many claims it names."""
 _PARTS = ("kind", "id", "text", "verdict", "evidence", "reason")
-
-_ENVIRONMENT = re.compile("(?!langfuse)[a-z0-9_-]{1,40}")
-
 Row = dict[str, Any]
 
 
@@ -64,7 +62,7 @@ def _place(line: Line, frame: Frame) -> Row:
     if origin is None:
         return {"traceId": frame.trace_of(line.id), "observationId": frame.span_of(line.id)}
     observation = {"observationId": text(origin.observation_id)} if origin.observation_id else {}
-    environment = origin.environment if _ENVIRONMENT.fullmatch(origin.environment) else "default"
+    environment = origin.environment if re.match(ENVIRONMENT, origin.environment) else "default"
     return {"traceId": text(origin.trace_id), **observation, "environment": environment}
 
 
