@@ -1,5 +1,4 @@
-"""kill -9 at every point of a pipeline that leaves a trace: the next call ends as if nothing had happened, and asks again only what
-was under way."""
+"""kill -9 wherever a pipeline leaves a trace: the next call ends as if nothing had happened, and asks again only what was under way."""
 
 import csv
 import os
