@@ -218,6 +218,21 @@ def test_a_folder_that_cannot_be_replaced_is_kept(run, monkeypatch):
     assert left() == ["out", "out/mine.txt"]
 
 
+@pytest.mark.parametrize("other", ["thesis.txt", "data.arrow", "state.json.bak", "deep/state.json", ".git/config"])
+def test_a_folder_that_holds_other_things_is_never_replaced(run, other):
+    pytest.importorskip("datasets")
+    export_run(run, "dataset", "out")
+    export_run(run, "dataset", "out", force=True)
+    path = Path("out", other)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"mine")
+    before = left()
+    for force in (False, True):
+        with pytest.raises(ConfigError, match=path.parts[1]):
+            export_run(run, "dataset", "out", force=force)
+    assert (left(), path.read_bytes()) == (before, b"mine")
+
+
 def test_an_empty_folder_is_filled(run):
     Path("out").mkdir()
     export_run(run, "folder", "out")

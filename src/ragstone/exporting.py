@@ -126,7 +126,7 @@ def _written_to(found: Exporter, run: Run | Named, to: str, path: Named | None, 
     if path is None:
         raise ConfigError(say("export.needs_file", screen_language(), name=to, suffix=getattr(found, "suffix", "")))
     content = Content(opened(run))
-    target = Target(Path(path), content.run.path, force=force, folder=isinstance(found, FolderExporter))
+    target = Target(Path(path), content.run.path, force=force, parts=found.parts if isinstance(found, FolderExporter) else None)
     target.check()
     done = written(found, content, str(path), order)
     size = target.measure(filling(found, content, order)) if order.dry_run else target.write(filling(found, content, order))

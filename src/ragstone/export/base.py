@@ -75,6 +75,9 @@ class FileExporter(Exporter):
 class FolderExporter(Exporter):
     """Writes a folder."""
 
+    parts: ClassVar[tuple[str, ...]] = ("*",)
+    """Patterns of the names in its folder. A folder that holds anything else was not written by it, and is never replaced."""
+
     @abstractmethod
     def write_folder(self, content: Content, folder: str, order: Order) -> None:
         """Fill an empty folder."""

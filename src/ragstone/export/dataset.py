@@ -24,6 +24,7 @@ class DatasetExporter(ObjectExporter, FolderExporter):
 
     name: ClassVar[str] = "dataset"
     extra: ClassVar[str | None] = "datasets"
+    parts: ClassVar[tuple[str, ...]] = ("data-*-of-*.arrow", "dataset_info.json", "state.json", "cache-*.arrow")
 
     def make(self, content: Content, order: Order) -> Any:
         """Return the data set; `info.description` holds signature, notice and the summary as JSON."""

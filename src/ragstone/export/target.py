@@ -6,8 +6,9 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO
 
@@ -20,9 +21,9 @@ Fill = Callable[[IO[bytes] | str], None]
 class Target:
     """Where an export goes. A process that is killed leaves the old file or none, and perhaps a `.part` beside it."""
 
-    def __init__(self, path: Path, run: Path | None, *, force: bool, folder: bool) -> None:
-        """`run`: folder or JSON export of the run, which no export replaces. `folder`: a folder is to be written."""
-        self.path, self._run, self._force, self._folder = path, run, force, folder
+    def __init__(self, path: Path, run: Path | None, *, force: bool, parts: Sequence[str] | None = None) -> None:
+        """`run`: folder or JSON export of the run, which no export replaces. `parts`: a folder is to be written, of such names."""
+        self.path, self._run, self._force, self._folder, self._parts = path, run, force, parts is not None, parts or ()
 
     def check(self) -> None:
         """Raise ConfigError if the target is of the wrong kind, is there already, or cannot be written."""
@@ -39,11 +40,24 @@ class Target:
             raise ConfigError(say("export.is_a_file" if self._folder else "export.is_a_folder", lang, path=path))
         if self._is_of_the_run():
             raise ConfigError(say("export.of_the_run", lang, path=path, run=self._run))
-        if self._folder and any(path.iterdir()) and not self._force:
-            raise ConfigError(say("export.exists", lang, path=path))
+        if self._folder:
+            self._check_held(path)
         if stat.S_ISREG(kind) and not self._force:
             raise ConfigError(say("export.exists", lang, path=path))
         self._check_place(path)
+
+    def _check_held(self, folder: Path) -> None:
+        """A folder is replaced with all it holds: only what an export of the kind left may be in it."""
+        lang = screen_language()
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as bad:
+            raise self._refused(bad) from bad
+        foreign = next((name for name in names if not any(fnmatchcase(name, part) for part in self._parts)), None)
+        if foreign is not None:
+            raise ConfigError(say("export.holds_other", lang, path=folder, name=foreign))
+        if names and not self._force:
+            raise ConfigError(say("export.exists", lang, path=folder))
 
     def _is_of_the_run(self) -> bool:
         """True for the run itself, one of its files, and a folder that it lies in: put in their place, an export would end the run."""
