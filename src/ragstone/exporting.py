@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -164,16 +163,13 @@ def opened(run: Run | Named) -> Run:
 
 def written(found: Exporter, content: Content, path: str | None, order: Order) -> Written:
     """Return what is going to be written, as far as it is known before; reads the whole run, and refuses one that is broken."""
-    summary, reasons = content.summary, Counter[str]()
-    for metric in summary.metrics:
-        reasons.update(metric.reasons)
-    facts = content.facts
+    summary, facts = content.summary, content.facts
     return Written(
         to=found.name,
         path=path,
         samples=summary.samples,
         cells=sum(metric.total for metric in summary.metrics),
-        unmeasured=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        unmeasured=content.unmeasured,
         dry_run=order.dry_run,
         signature=facts.signature,
         notice=facts.notice,

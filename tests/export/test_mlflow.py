@@ -212,3 +212,11 @@ def test_mlflow_reports_nothing_of_an_export_to_its_makers():
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "PYTEST_", "CI", "GITHUB_"))}
     done = subprocess.run([sys.executable, "-c", QUIET], env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("uri", ["", "  "])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_store_that_nobody_names_is_refused_before_a_run_is_read(monkeypatch, uri, lang):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    with pytest.raises(ConfigError, match="MLFLOW_TRACKING_URI"):
+        MlflowSink().check(Order(environ={"MLFLOW_TRACKING_URI": uri}))

@@ -147,6 +147,8 @@ async def test_settings_that_cannot_be_are_refused_before_any_request(content, m
     with pytest.raises(ConfigError, match=part) as refused:
         await OtelSink(NOW).send(content, Order(environ=environ))
     assert "pass" not in str(refused.value).replace("password", "")
+    with pytest.raises(ConfigError, match=part):
+        OtelSink().check(Order(environ=environ))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,7 @@ async def test_settings_that_cannot_be_are_refused_before_any_request(content, m
         (fail(403, {"message": "no rights"}), AuthError),
         (fail(404), EndpointError),
         (page(status=405), EndpointError),
+        (page(), EndpointError),
         (redirect("https://elsewhere/"), EndpointError),
         (fail(503), EndpointError),
     ],

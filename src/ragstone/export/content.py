@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,14 @@ class Content:
         """The run in numbers, with n/total, intervals and coverage; without slices and lowest scores."""
         cells, facts, notices = self._read
         return self.run.summary_of(cells, facts, notices, worst=0)
+
+    @property
+    def unmeasured(self) -> dict[str, int]:
+        """Cells without a value, by their reason, the most frequent first."""
+        found = Counter[str]()
+        for metric in self.summary.metrics:
+            found.update(metric.reasons)
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
     def facts(self) -> RunFacts:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 MILLISECOND = 1_000_000
 """In nanoseconds."""
+_FIRST_YEAR = 1980
+"""Times before it are no times of a run."""
 
 
 def seed_of(content: Content) -> str:
@@ -20,11 +22,18 @@ def seed_of(content: Content) -> str:
 
 def began(content: Content) -> int:
     """Return the moment of the run in nanoseconds since 1970: what its manifest says, else the time of its scores, else 0."""
+    if (moment := moment_of(content.facts.created_at)) is not None:
+        return int(moment.timestamp() * 1000) * MILLISECOND
+    folder = content.run.path
+    scores = folder / "scores.jsonl" if folder is not None and folder.is_dir() else folder
+    return scores.stat().st_mtime_ns if scores is not None and scores.exists() else 0
+
+
+def moment_of(created_at: str | None) -> datetime | None:
+    """Return when a run began, in UTC; a text without an offset is UTC. None for what is no time of a run."""
     try:
-        moment = datetime.fromisoformat(content.facts.created_at or "")
-    except ValueError:
-        folder = content.run.path
-        scores = folder / "scores.jsonl" if folder is not None and folder.is_dir() else folder
-        return scores.stat().st_mtime_ns if scores is not None and scores.exists() else 0
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(moment.timestamp() * 1000) * MILLISECOND
+        moment = datetime.fromisoformat(created_at or "")
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.year >= _FIRST_YEAR else None

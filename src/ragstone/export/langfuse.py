@@ -132,7 +132,7 @@ def _receipt(content: Content, delivery: Delivery, client: Client, project: Proj
         at_first=tuple(sending.at_first),
         retried=client.retried + sending.resent,
         requests=client.requests,
-        unmeasured=_unmeasured(content),
+        unmeasured=content.unmeasured,
         signature=content.facts.signature,
         notice=content.facts.notice,
         links=_links(client.host.url, project, delivery),
@@ -153,13 +153,6 @@ def _links(url: str, project: Project, delivery: Delivery) -> tuple[str, ...]:
     if delivery.linked:
         return (f"{base}/datasets/{quote(dataset, safe='')}/runs/{run}",)
     return (f"{base}/experiments/results?baseline={run}",)
-
-
-def _unmeasured(content: Content) -> dict[str, int]:
-    found = Counter[str]()
-    for metric in content.summary.metrics:
-        found.update(metric.reasons)
-    return dict(found.most_common())
 
 
 # ------------------------------------------------------------------ dry run
@@ -187,7 +180,7 @@ def _planned(content: Content, order: Order) -> Receipt:
             due=dict(counts.due),
             kept=dict(counts.kept),
             requests=sent + _READS,
-            unmeasured=_unmeasured(content),
+            unmeasured=content.unmeasured,
             dry_run=True,
             signature=content.facts.signature,
             notice=content.facts.notice,

@@ -45,11 +45,14 @@ class MlflowSink(Sink):
     name = "mlflow"
     extra = "mlflow"
 
+    def check(self, order: Order) -> None:
+        """Raise ConfigError if MLflow is not installed, or nothing says where it keeps its runs."""
+        super().check(order)
+        _uri(order)
+
     async def send(self, content: Content, order: Order) -> Receipt:
         """Log what is not there yet. See `Sink.send`."""
-        uri = order.environ.get(URI, "").strip()
-        if not uri:
-            raise ConfigError(say("export.mlflow_no_uri", screen_language(), name=URI))
+        uri = _uri(order)
         _reachable(uri)
         return await asyncio.to_thread(_Logging(uri, content, order).run)
 
@@ -224,9 +227,6 @@ class _Logging:
 
     def _receipt(self, experiment: str | None, found: Any) -> Receipt:
         content = self._content
-        reasons = Counter[str]()
-        for metric in content.summary.metrics:
-            reasons.update(metric.reasons)
         url = shown_url(self._uri).rstrip("/")
         links = (f"{url}/#/experiments/{experiment}/runs/{found.info.run_id}",) if found and url.startswith("http") else ()
         return Receipt(
@@ -237,7 +237,7 @@ class _Logging:
             kept=dict(self._kept),
             rejected=tuple(self._rejected),
             requests=self._requests,
-            unmeasured=dict(reasons.most_common()),
+            unmeasured=content.unmeasured,
             dry_run=self._order.dry_run,
             signature=content.facts.signature,
             notice=content.facts.notice,
@@ -255,6 +255,13 @@ def _library() -> Any:
         return library("mlflow", "mlflow", "--to mlflow")
     finally:
         del os.environ["MLFLOW_DISABLE_TELEMETRY"]
+
+
+def _uri(order: Order) -> str:
+    uri = order.environ.get(URI, "").strip()
+    if not uri:
+        raise ConfigError(say("export.mlflow_no_uri", screen_language(), name=URI))
+    return uri
 
 
 def _reachable(uri: str) -> None:

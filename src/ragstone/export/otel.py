@@ -26,7 +26,7 @@ from ragstone.export.receipt import Receipt, Rejected
 from ragstone.text import say, screen_language
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint, Key, Role
-from ragstone.transport.error_body import read_error
+from ragstone.transport.error_body import is_page, read_error
 from ragstone.transport.exchange import DONE, Posted, Spared, Step, Tally
 from ragstone.transport.key import Secret
 from ragstone.transport.retry import Backoff, demanded
@@ -52,6 +52,11 @@ class OtelSink(Sink):
     def __init__(self, backoff: Backoff | None = None) -> None:
         """`backoff`: waits between repeats."""
         self._backoff = backoff or Backoff()
+
+    def check(self, order: Order) -> None:
+        """Raise ConfigError if there is no address, or it or a header cannot be used."""
+        super().check(order)
+        _address(order.environ)
 
     async def send(self, content: Content, order: Order) -> Receipt:
         """Send every span. See `Sink.send`."""
@@ -118,9 +123,6 @@ class _Sending:
     def receipt(self, target: str) -> Receipt:
         """Return what became of it."""
         content, dry = self._content, self._order.dry_run
-        reasons = Counter[str]()
-        for metric in content.summary.metrics:
-            reasons.update(metric.reasons)
         return Receipt(
             to=OtelSink.name,
             target=target.partition("?")[0],
@@ -129,7 +131,7 @@ class _Sending:
             rejected=tuple(self._rejected),
             retried=0 if dry else self._wire.sent - self._packs,
             requests=self._packs if dry else self._wire.sent,
-            unmeasured=dict(reasons.most_common()),
+            unmeasured=content.unmeasured,
             dry_run=dry,
             signature=content.facts.signature,
             notice=content.facts.notice,
@@ -255,14 +257,14 @@ class _Meaning:
     def sort(self, answer: Answer, data: Any, exchange: _Request, url: str) -> tuple[Step, bool]:
         """Return what follows. Raises StoppedError for a wrong key or address."""
         status = answer.status
-        if 200 <= status < 300:
+        if 200 <= status < 300 and not is_page(answer.raw):
             exchange.data = data
             return DONE, True
         error = read_error(status, answer.raw, data, self._endpoint.scrub)
         told = {"url": url.partition("?")[0], "status": status, "message": error.message}
         if status in (401, 403):
             raise AuthError(say("export.otel_key", self._endpoint.lang, setting=_HEADERS[1], **told))
-        if 300 <= status < 400 or status in (404, 405, 501):
+        if status < 400 or status in (404, 405, 501):  # a page in place of an answer: somebody else is there, a login perhaps
             raise EndpointError(say("export.otel_no_receiver", self._endpoint.lang, setting=self._endpoint.role.url, **told))
         if status in (408, 425, 429) or status >= 500:
             wait = demanded(answer.headers, error.message or "")

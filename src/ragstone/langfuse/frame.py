@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ragstone.config.delivery import LangfuseSettings
+from ragstone.export.identity import moment_of
 from ragstone.langfuse import ids
 from ragstone.langfuse.origin import Origin, origin_of
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 DATASET = "ragstone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_YEAR = 1980
-"""Times before it are no times of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +104,9 @@ def frame_of(content: Content, settings: LangfuseSettings, *, host: str, project
 
 
 def stamp(told: str | None) -> str | None:
-    """Return a time as Langfuse takes it (UTC, milliseconds, Z); without an offset it is UTC. None for what is no time of a run."""
-    try:
-        time = datetime.fromisoformat(told or "")
-    except ValueError:
-        return None
-    try:
-        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except OverflowError:
-        return None
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z") if time.year >= _FIRST_YEAR else None
+    """Return a time as Langfuse takes it (UTC, milliseconds, Z); None for what is no time of a run."""
+    time = moment_of(told)
+    return None if time is None else time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _count(repeats: Any) -> int:
