@@ -344,3 +344,18 @@ def test_the_working_folder_does_not_matter(rounds, monkeypatch, tmp_path_factor
     rounds.file = Path("pipeline.toml")
     assert set(statuses(rounds.run()).values()) == {"skipped"}
     assert list(Path(first.folder).parent.parent.glob("*.toml"))
+
+
+def test_a_refusal_that_is_right_is_no_cause_in_the_line_of_the_diagnosis(rounds):
+    rows = gold(3)
+    rows[0] |= {"reference": "It should say that nothing is known, and invent nothing.", "expected_behavior": "refuse"}
+    rounds.write_gold(rows)
+    rounds.answers[rows[0]["question"]] = "I'm sorry, I cannot answer that."
+    rounds.answers[rows[1]["question"]] = BAD
+    rounds.write(steps=["collect", "evaluate", "diagnose"], judge={"model": "local"}, metrics={"metrics": ["answer_correctness"]})
+    found = rounds.run()
+    page = (Path(found.folder) / "diagnosis.md").read_text(encoding="utf-8")
+    assert "Not a fault" in page
+    causes = found.step("diagnose").numbers["causes"]
+    assert causes
+    assert "refused" not in causes

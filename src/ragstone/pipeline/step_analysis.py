@@ -34,7 +34,7 @@ class Diagnose:
         """Write `diagnosis.json` and `diagnosis.md`."""
         del hear
         found = diagnosis_of(course)
-        causes = {cause.cause: cause.samples for cause in found.sums.merged}
+        causes = {cause.cause: cause.samples for cause in found.sums.faults}
         files = written(course, "diagnosis", found.to_dict(course.lang), found.to_markdown(course.lang))
         return Outcome(exit_code=0, texts={lang: _causes(found, lang) for lang in LANGUAGES}, files=files, numbers={"causes": causes})
 
@@ -132,7 +132,7 @@ def written(course: Course, name: str, document: Mapping[str, Any], page: str) -
 def _causes(found: Diagnosis, lang: Any) -> str:
     from ragstone.shown.causes import cause_name
 
-    if not found.sums.merged:
+    if not found.sums.faults:
         return say("pipeline.no_causes", lang)
-    named = (f"{cause_name(cause.cause, lang)} {cause.samples}" for cause in found.sums.merged[:SHOWN])
+    named = (f"{cause_name(cause.cause, lang)} {cause.samples}" for cause in found.sums.faults[:SHOWN])
     return say("pipeline.diagnosed", lang, causes=listing(named, lang))
