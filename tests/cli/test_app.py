@@ -87,11 +87,18 @@ def test_the_version():
         ([], {}, "lang = [", "en"),
         ([], {}, "lang = 7", "en"),
         (["metrics", "--", "--lang", "zh"], {}, "", "en"),
+        (["run", "other.toml"], {}, "lang = 'zh'", "en"),
+        (["run", "--quiet", "zh.toml", "--from", "gate"], {}, "lang = 'en'", "zh"),
+        (["run", "zh.toml"], {"RAGSTONE_LANG": "en"}, "", "en"),
+        (["runs", "zh.toml"], {"RAGSTONE_CONFIG": "other.toml"}, "", "zh"),
+        (["runs", "work"], {}, "lang = 'zh'", "zh"),
+        (["evaluate", "zh.toml"], {}, "lang = 'en'", "en"),
     ],
 )
 def test_where_the_language_comes_from(args, environ, toml, lang):
     Path("ragstone.toml").write_text(toml)
     Path("other.toml").write_text("lang = 'en'")
+    Path("zh.toml").write_text("lang = 'zh'")
     assert chosen_language(args, environ) == lang
 
 

@@ -23,6 +23,8 @@ from ragstone.text import say, screen_language
 if TYPE_CHECKING:
     from ragstone.types import Language
 
+OF_PIPELINES = ("run", "runs")
+"""Commands whose settings file is no option, but what they are about."""
 COMMANDS = (
     "demo",
     "check",
@@ -109,9 +111,14 @@ def chosen_language(args: Sequence[str], environ: Mapping[str, str]) -> Language
         raise ConfigError(say("cli.option_needs_value", screen_language(), option="--lang"))
     if flag is not None and not flag.lower().startswith(("zh", "en")):
         raise ConfigError(say("cli.unknown_language", screen_language(), value=flag))
-    return screen_language(
-        flag or environ.get("RAGSTONE_LANG") or _language_of_file(_value_of("--config", args) or environ.get("RAGSTONE_CONFIG"))
-    )
+    file = _pipeline(args) or _value_of("--config", args) or environ.get("RAGSTONE_CONFIG")
+    return screen_language(flag or environ.get("RAGSTONE_LANG") or _language_of_file(file))
+
+
+def _pipeline(args: Sequence[str]) -> str | None:
+    """The settings file that `run` and `runs` take without an option."""
+    named = next((at for at, arg in enumerate(args) if arg in OF_PIPELINES), len(args))
+    return next((arg for arg in args[named + 1 :] if arg.endswith(".toml")), None)
 
 
 def _says_something(args: Sequence[str]) -> bool:
