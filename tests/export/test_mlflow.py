@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from support import hand_made
@@ -134,7 +135,13 @@ async def test_the_experiment_is_named_by_its_variable(folder, store):
 
 @pytest.mark.parametrize(
     ("uri", "kind"),
-    [("", ConfigError), ("http://127.0.0.1:9", EndpointError), ("http://user:pa55word@127.0.0.1:9", EndpointError)],
+    [
+        ("", ConfigError),
+        ("http://127.0.0.1:9", EndpointError),
+        ("http://user:pa55word@127.0.0.1:9", EndpointError),
+        ("nowhere://user:pa55word@host", ConfigError),
+        ("postgresql://user:pa55word@127.0.0.1:9/db", ConfigError),
+    ],
 )
 @pytest.mark.parametrize("lang", ["en", "zh"])
 async def test_a_server_that_is_not_there_is_told_at_once(folder, monkeypatch, uri, kind, lang):
@@ -220,3 +227,27 @@ def test_a_store_that_nobody_names_is_refused_before_a_run_is_read(monkeypatch, 
     monkeypatch.setenv("RAGSTONE_LANG", lang)
     with pytest.raises(ConfigError, match="MLFLOW_TRACKING_URI"):
         MlflowSink().check(Order(environ={"MLFLOW_TRACKING_URI": uri}))
+
+
+class Refused(Exception):
+    """What a database says."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "word"),
+    [
+        (ModuleNotFoundError("No module named 'psycopg'"), ConfigError, "psycopg"),
+        (Refused("no such table"), EndpointError, "no such table"),
+        (PermissionError(13, "Permission denied"), EndpointError, "Permission denied"),
+    ],
+)
+async def test_what_the_library_of_databases_raises_is_told(folder, store, monkeypatch, raised, kind, word):
+    import mlflow
+
+    def broken(*given, **named):
+        raise raised
+
+    monkeypatch.setitem(sys.modules, "sqlalchemy.exc", SimpleNamespace(SQLAlchemyError=Refused))
+    monkeypatch.setattr(mlflow, "MlflowClient", broken)
+    with pytest.raises(kind, match=word):
+        await send(folder, store)

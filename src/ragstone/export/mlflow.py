@@ -63,7 +63,7 @@ class _Logging:
     def __init__(self, uri: str, content: Content, order: Order) -> None:
         self._mlflow = _library()
         self._uri, self._content, self._order = uri, content, order
-        with self._telling():
+        with self._telling(ConfigError):
             self._client = self._mlflow.MlflowClient(tracking_uri=uri)
         self._due, self._taken, self._kept = Counter[str](), Counter[str](), Counter[str]()
         self._rejected: list[Rejected] = []
@@ -182,15 +182,17 @@ class _Logging:
         return call(*given, **named)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Turn what MLflow raises into errors that say what to do."""
+    def _telling(self, kind: type[ConfigError] | type[EndpointError] = EndpointError) -> Iterator[None]:
+        """Turn what MLflow raises into errors that say what to do: of the address itself (ConfigError), or of what is there."""
         try:
             yield
         except RagstoneError:
             raise
+        except ImportError as bad:  # the driver of a database
+            raise ConfigError(self._words("mlflow_address", bad)) from bad
         except self._mlflow.exceptions.MlflowException as bad:
-            raise self._stop(bad) from bad
-        except OSError as bad:
+            raise (self._stop(bad) if kind is EndpointError else kind(self._words("mlflow_address", bad))) from bad
+        except _unusable() as bad:
             raise EndpointError(self._words("mlflow_failed", bad)) from bad
 
     @contextmanager
@@ -203,7 +205,7 @@ class _Logging:
             if isinstance(stop, AuthError):
                 raise stop from bad
             self._rejected += [Rejected(kind, name, self._scrubbed(bad)) for name in names]
-        except OSError as bad:
+        except _unusable() as bad:
             self._rejected += [Rejected(kind, name, self._scrubbed(bad)) for name in names]
 
     def _stop(self, bad: Exception) -> StoppedError:
@@ -262,6 +264,12 @@ def _uri(order: Order) -> str:
     if not uri:
         raise ConfigError(say("export.mlflow_no_uri", screen_language(), name=URI))
     return uri
+
+
+def _unusable() -> tuple[type[Exception], ...]:
+    """What MLflow lets through when a store cannot be used: of the system, and of the library of databases where that is in use."""
+    used = sys.modules.get("sqlalchemy.exc")
+    return (OSError, used.SQLAlchemyError) if used else (OSError,)
 
 
 def _reachable(uri: str) -> None:
