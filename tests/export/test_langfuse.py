@@ -548,6 +548,20 @@ async def test_a_server_with_run_items_is_linked_by_the_id_of_its_run(tmp_path: 
         assert first.links == again.links == (f"{server.url}/project/{PROJECT}/datasets/clds0000/runs/clrun0000",)
 
 
+@pytest.mark.parametrize("generation", ["v3", "v4"])
+async def test_under_an_earlier_name_again_its_means_stay_on_the_run_of_that_name(generation: str, tmp_path: Path):
+    run = made_run(tmp_path / "r", 3)
+    named = [ExportSettings(langfuse=LangfuseSettings(dataset=name, experiment=name)) for name in ("one", "other", "one")]
+    async with LangfuseServer(generation) as server:
+        first, other = [await send(run, order(server, tmp_path, settings=settings)) for settings in named[:2]]
+        before = server.langfuse.scores()
+        planned = await send(run, order(server, tmp_path, settings=named[2], dry_run=True))
+        again = await send(run, order(server, tmp_path, settings=named[2]))
+        assert first.links == again.links != other.links
+        assert (planned.kept, again.kept, again.accepted) == (planned.due, first.due, {})
+        assert server.langfuse.scores() == before
+
+
 async def test_a_run_without_a_folder_is_sent_and_says_that_nothing_is_noted(tmp_path: Path):
     run = load(made_run(tmp_path / "r", 3)).in_memory()
     async with LangfuseServer() as server:

@@ -19,7 +19,7 @@ from ragstone.errors import ConfigError
 from ragstone.export.base import Order, Sink
 from ragstone.export.receipt import Receipt
 from ragstone.langfuse.access import Host, host_of
-from ragstone.langfuse.bodies import dataset_unit
+from ragstone.langfuse.bodies import dataset_name, dataset_unit
 from ragstone.langfuse.client import Client, Project
 from ragstone.langfuse.delivery import Delivery, Due, origins_of
 from ragstone.langfuse.frame import Frame, frame_of, stamp
@@ -165,7 +165,7 @@ def _planned(content: Content, order: Order) -> Receipt:
         notices.append(str(unset))
     project_id = _known_project(_folder(content), url)
     frame, ledger = _opened(content, order, url, project_id, read_only=True) if project_id else (_guessed(content, order, url), None)
-    if ledger is not None and (dataset := ledger.facts.get("dataset_id")):
+    if ledger is not None and (dataset := ledger.given("dataset", dataset_name(frame))):
         frame = frame.within(dataset)
     with ledger or Ledger(None, host=url, project_id="", run_name=frame.run_name, timestamp=frame.timestamp) as notes:
         due = Due(content, frame, origins_of(content, frame, order.lang))
@@ -194,7 +194,7 @@ class _Plan:
     def __init__(self, due: Due, ledger: Ledger) -> None:
         self.due, self.kept, self.requests = Counter[str](), Counter[str](), Counter[str]()
         dataset = [dataset_unit(due.frame)] if due.origins.own else []
-        run_id = ledger.facts.get("run_id") or due.frame.experiment_id or ""
+        run_id = ledger.given("run", due.frame.run_key) or due.frame.experiment_id or ""
         for units in (dataset, due.items(), due.traces(), due.scores(), due.means(run_id)):
             for pack in packs(unit for unit in units if self._missing(unit, ledger)):
                 self.requests[pack[0].unit.kind] += 1

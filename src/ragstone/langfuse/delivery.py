@@ -117,7 +117,7 @@ class Delivery:
             await self._links()
         await self.sending.send(self.due.scores(), self._posting.scores)
         if self.due.origins.own:
-            self.run_id = (self._ledger.facts.get("run_id") if self.linked else None) or self.due.frame.experiment_id
+            self.run_id = (self._ledger.given("run", self.due.frame.run_key) if self.linked else None) or self.due.frame.experiment_id
             await self.sending.send(self.due.means(self.run_id or ""), self._posting.scores)
 
     async def _dataset(self) -> None:
@@ -129,7 +129,7 @@ class Delivery:
             raise StoppedError(self.sending.host.say("no_dataset", dataset=unit.id, message=words))
         if new:
             self.sending.take([unit])
-        self._ledger.keep("dataset_id", found)
+        self._ledger.keep("dataset", unit.id, found)
         self.due.frame = self.due.frame.within(found)
 
     # ------------------------------------------------------------------ links
@@ -168,4 +168,4 @@ class Delivery:
 
     def _note_run(self) -> None:
         if self._posting.run_id is not None:
-            self._ledger.keep("run_id", self._posting.run_id)
+            self._ledger.keep("run", self.due.frame.run_key, self._posting.run_id)

@@ -51,6 +51,11 @@ class Frame:
         return round((datetime.fromisoformat(self.timestamp) - _EPOCH).total_seconds() * 1000) * 1_000_000
 
     @property
+    def run_key(self) -> str:
+        """Which run of which data set it is: runs are told apart by name within one."""
+        return f"{self.dataset}|{self.run_name}"
+
+    @property
     def experiment_id(self) -> str | None:
         """As Langfuse derives it; None as long as the data set is not there."""
         return None if self.dataset_id is None else ids.experiment_id(self.project_id, self.dataset_id, self.run_name)

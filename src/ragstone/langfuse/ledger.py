@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from ragstone.analysis.ids import Ids
 from ragstone.errors import RunFolderError
@@ -18,6 +18,7 @@ from ragstone.types import Language
 
 FOLDER = "exports"
 FORMAT = "langfuse/1"
+Given = Literal["dataset", "run"]
 _NO_DIGEST = "0" * 16
 _OF_DATA_SET = ("item", "run_item")
 
@@ -49,8 +50,7 @@ class Ledger:
         """
         self.timestamp = timestamp
         """Of the first export: that of a run whose manifest names none."""
-        self.facts: dict[str, str] = {}
-        """Ids that the server gave: of the data set, and of the run where it has runs of its own."""
+        self._facts: dict[str, str] = {}
         self._data_sets = 0
         self._ids, self._digests = Ids(), array("Q")
         self._lock: FolderLock | None = None
@@ -87,12 +87,17 @@ class Ledger:
             if self._note(unit.kind, unit.id, digest) and self._file is not None:
                 self._file.append({"kind": unit.kind, "id": unit.id, "digest": digest})
 
-    def keep(self, name: str, value: str) -> None:
-        """Note an id that the server gave. Raises StoppedError if the disk does not take it."""
-        if self.facts.get(name) != value:
-            self._know(name, value)
+    def given(self, kind: Given, name: str) -> str | None:
+        """Return the id that the server gave to a data set, or to a run where it has runs of its own; None = not known."""
+        return self._facts.get(f"{kind}|{name}")
+
+    def keep(self, kind: Given, name: str, value: str) -> None:
+        """Note an id that the server gave to what is called so. Raises StoppedError if the disk does not take it."""
+        fact = f"{kind}|{name}"
+        if self._facts.get(fact) != value:
+            self._know(fact, value)
             if self._file is not None:
-                self._file.append({"kind": "fact", "id": name, "digest": _NO_DIGEST, "value": value})
+                self._file.append({"kind": "fact", "id": fact, "digest": _NO_DIGEST, "value": value})
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -130,10 +135,10 @@ class Ledger:
             raise RunFolderError(said)
         self.timestamp = row["timestamp"]
 
-    def _know(self, name: str, value: str) -> None:
-        """Take in an id that the server gave. Another data set has none of the items that the one before had."""
-        self._data_sets += name == "dataset_id" and name in self.facts
-        self.facts[name] = value
+    def _know(self, fact: str, value: str) -> None:
+        """Take in an id that the server gave. A data set that was made anew has none of the items that the one before had."""
+        self._data_sets += fact.startswith("dataset|") and fact in self._facts
+        self._facts[fact] = value
 
     def _named(self, kind: str, name: str) -> str:
         return f"{kind}{self._data_sets if kind in _OF_DATA_SET else ''}|{name}"
