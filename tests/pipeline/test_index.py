@@ -52,6 +52,7 @@ def test_the_run_before_is_the_newest_evaluated_one():
     index = Index(runs=(run("a"), run("b"), run("c", evaluated=False), run("d")))
     assert [found and found.name for found in map(index.before, "abcd")] == [None, "a", "b", "b"]
     assert index.before("new").name == "d"
+    assert index.before("new", lambda one: one.name != "d").name == "b"
 
 
 def test_a_run_that_is_gone_on_with_becomes_the_latest():

@@ -1,12 +1,13 @@
 """Pipelines over real sockets: what is asked, what is skipped, what begins anew, and how each ending is told."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from support.rounds import ALL, BAD, GOOD, Rounds, gold, statuses
 
-from ragstone.errors import ConfigError, RunFolderError
+from ragstone.errors import ConfigError, RunFolderError, StoppedError
 from ragstone.folder import FolderLock
 from ragstone.results import load
 
@@ -359,3 +360,95 @@ def test_a_refusal_that_is_right_is_no_cause_in_the_line_of_the_diagnosis(rounds
     causes = found.step("diagnose").numbers["causes"]
     assert causes
     assert "refused" not in causes
+
+
+# ------------------------------------------------------------------ what must not pass for fresh
+def test_another_version_reads_the_run_anew_and_asks_nobody(rounds, monkeypatch):
+    rounds.run()
+    rounds.asked  # noqa: B018
+    monkeypatch.setattr("ragstone.__version__", "99.0")
+    found = rounds.run()
+    assert {step: statuses(found)[step] for step in ("evaluate", "diagnose", "gate", "report")} == {
+        "evaluate": "skipped",
+        "diagnose": "done",
+        "gate": "done",
+        "report": "done",
+    }
+    assert rounds.asked == 0
+
+
+def test_a_report_does_not_go_on_comparing_with_a_baseline_that_is_none_any_more(rounds):
+    steps = [step for step in ALL if step != "gate"]
+    rounds.write(steps=steps)
+    first = rounds.run()
+    rounds.write(steps=steps, seed=1)
+    second = rounds.run()
+    page = Path(second.folder) / "report.md"
+    assert f"Compared with: {first.run}\n" in page.read_text(encoding="utf-8")
+    rounds.write(steps=steps, seed=1, baseline=second.folder)
+    assert statuses(rounds.run(dry_run=True))["report"] == "not_run"
+    assert statuses(rounds.run())["report"] == "done"
+    assert "Compared with" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("tag", ["compare", "gate", "diagnose"])
+def test_a_tag_may_be_called_like_a_step(rounds, tag):
+    from ragstone.pipeline.tags import changed
+
+    rounds.run()
+    changed(rounds.work, tag, None, "en")
+    rounds.write(baseline=tag)
+    rounds.write_gold(gold(9))
+    assert (rounds.run().exit_code, rounds.run().baseline) == (0, tag)
+
+
+def test_a_run_folder_that_was_deleted_is_no_baseline(rounds):
+    first = rounds.run()
+    rounds.write(seed=1)
+    second = rounds.run()
+    shutil.rmtree(second.folder)
+    rounds.write(seed=2)
+    assert (rounds.run().baseline, rounds.run().exit_code) == (first.run, 0)
+
+
+def test_a_gate_that_fails_to_judge_leaves_no_verdict_in_the_index(rounds):
+    rounds.run()
+    rounds.write(judge={"model": "local"}, gate={"allow_different_signature": True})
+    found = rounds.run()
+    rounds.write(judge={"model": "local"}, gate={})
+    assert statuses(rounds.run())["gate"] == "failed 2"
+    assert "gate" not in next(one for one in index(rounds)["runs"] if one["name"] == found.run)["steps"]
+
+
+def test_answers_that_were_set_aside_are_not_taken_for_collected(rounds):
+    rounds.run()
+
+    once = iter([True])
+
+    def stop(progress):
+        if progress.done and next(once, False):
+            raise StoppedError("the disk is full")
+
+    assert statuses(rounds.run("collect", on_progress=stop))["collect"] == "failed 3"
+    assert list((rounds.work / "samples").glob("*[0-9a-f].jsonl"))
+    with pytest.raises(ConfigError, match=r"--from evaluate.*collect"):
+        rounds.run("evaluate")
+    assert rounds.run().exit_code == 0
+
+
+def test_later_steps_need_neither_the_application_nor_its_settings(rounds):
+    first = rounds.run()
+    rounds.write(collect={"headers": {"X-Key": "$env.NOT_SET"}})
+    with pytest.raises(ConfigError, match="NOT_SET"):
+        rounds.run()
+    found = rounds.run("gate")
+    assert (found.run, found.exit_code) == (first.run, 0)
+    assert "8 of 8" in found.step("collect").text
+
+
+def test_what_was_told_in_another_language_is_told_again_all_the_same(rounds):
+    rounds.write_gold([{name: value for name, value in row.items() if name != "reference"} for row in gold(8)])
+    rounds.write(judge={"model": "local"}, metrics={"metrics": None, "preset": "full"})
+    told = rounds.run().step("evaluate").notices
+    assert told
+    assert rounds.run(lang="zh").step("evaluate").notices == told

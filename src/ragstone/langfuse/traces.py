@@ -20,8 +20,8 @@ from ragstone.language import detect
 Row = Mapping[str, Any]
 RETRIEVES = re.compile(r"retriev|检索|召回", re.IGNORECASE)
 """Names of spans that stand for retrievers where an application marks none as such."""
-PRIVATE = frozenset({"userId", "sessionId"})
-"""Fields that name persons or their conversations: they are kept nowhere."""
+PRIVATE = frozenset({"userId", "sessionId", "metadata"})
+"""Fields that name persons or their conversations: they are kept nowhere. Servers 3 repeat both ids in the metadata of a trace."""
 _SPANS = ("SPAN", "TOOL", "CHAIN")
 _TOKENS = (("prompt_tokens", "input"), ("completion_tokens", "output"), ("total_tokens", "total"))
 _MOST_TOKENS = 1 << 53
