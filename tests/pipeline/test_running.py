@@ -1,6 +1,7 @@
 """Pipelines over real sockets: what is asked, what is skipped, what begins anew, and how each ending is told."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -203,14 +204,15 @@ def test_a_drop_fails_the_gate_again_and_again_and_the_report_is_written_all_the
     assert "<failure" in (Path(found.folder) / "gate.junit.xml").read_text(encoding="utf-8")
 
 
-def test_a_tag_is_a_baseline_and_a_name_nothing_has_is_none(rounds):
+def test_a_tag_is_a_baseline_and_one_that_no_run_has_is_waited_for(rounds):
     from ragstone.pipeline.tags import changed
 
     rounds.write(baseline="good", gate=DROP)
-    first = rounds.run()
-    assert "ragstone runs" in first.step("compare").text
-    with pytest.raises(ConfigError, match="good"):
-        rounds.run()
+    for begin in (None, None, "collect"):
+        found = rounds.run(begin)
+        assert f"ragstone runs {rounds.work} --tag good" in found.step("compare").text
+        assert any("max_drop" in text for text in found.step("gate").notices)
+        assert found.exit_code == 0
     changed(rounds.work, "good", None, "en")
     assert "itself" in rounds.run().step("compare").text
     for answer in (BAD, GOOD):
@@ -218,6 +220,21 @@ def test_a_tag_is_a_baseline_and_a_name_nothing_has_is_none(rounds):
         found = rounds.run("collect")
         assert found.baseline == "good"
         assert found.exit_code == (1 if answer == BAD else 0)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("wrong", ["god", "Good", "lats", "LATEST_RUN", "the good one"])
+def test_what_looks_like_a_slip_of_a_name_there_is_is_told(rounds, wrong, lang):
+    from ragstone.pipeline.tags import changed
+
+    first = rounds.run()
+    changed(rounds.work, "good", None, "en")
+    rounds.write(baseline=first.run[:-1] if wrong == "LATEST_RUN" else wrong)
+    with pytest.raises(ConfigError) as told:
+        rounds.run(lang=lang)
+    meant = {"lats": "last", "LATEST_RUN": first.run, "the good one": ""}.get(wrong, "good")
+    assert meant in str(told.value)
+    assert not re.search(r"[?？.。][.。]", str(told.value))
 
 
 def test_a_run_folder_is_a_baseline(rounds):

@@ -90,7 +90,7 @@ def _unknown_metrics(rules: GateSettings, pipeline: Pipeline) -> Iterator[str]:
     for name in dict.fromkeys([*rules.metrics, *(rule.metric for rule in rules.slices)]):
         if name not in measured:
             near = nearest(name, measured) or next((one for one in measured if base_name(one) == base_name(name)), None)
-            hint = say("config.nearest", lang, name=near) if near else ""
+            hint = say("config.nearest", lang, name=near) if near else say("pipeline.no_hint", lang)
             yield say("pipeline.unmeasured_metric", lang, name=name, path=pipeline.path, hint=hint, known=listing(measured, lang))
 
 
@@ -113,7 +113,7 @@ def _unknown_keys(rules: GateSettings, pipeline: Pipeline) -> Iterator[str]:
     for key in dict.fromkeys(rule.by for rule in rules.slices):
         if key not in keys:
             near = nearest(key, keys)
-            hint = say("config.nearest", lang, name=near) if near else ""
+            hint = say("config.nearest", lang, name=near) if near else say("pipeline.no_hint", lang)
             yield say("pipeline.unknown_key", lang, key=key, path=pipeline.path, gold=pipeline.gold, hint=hint, known=listing(keys, lang))
 
 
@@ -123,13 +123,15 @@ def _rows(source: SampleSource) -> Iterable[dict[str, object]]:
 
 # ------------------------------------------------------------------ the baseline
 def _check_baseline(pipeline: Pipeline, index: Index) -> None:
-    """A name that nothing has is a mistake once there are runs that could have it."""
+    """A tag that no run has yet is waited for, however many runs there are; a path, or what looks like a slip of a name, is not."""
+    from ragstone.pipeline.tags import can_be_tag
+
     name, lang = pipeline.baseline, pipeline.lang
     if name == LAST or baseline_folder(pipeline, index) is not None:
         return
-    is_path = "/" in name or "\\" in name
-    if index.runs or is_path:
-        known = [LAST, *index.tags]
-        near = None if is_path else nearest(name, known)
-        hint = say("config.nearest", lang, name=near) if near else ""
+    tag = can_be_tag(name, index)
+    known = {one.lower(): one for one in (LAST, *index.tags, *(run.name for run in index.runs))}
+    near = nearest(name, list(known)) if tag else None
+    if near is not None or not tag:
+        hint = say("config.nearest", lang, name=known[near]) if near else say("pipeline.no_hint", lang)
         raise ConfigError(say("pipeline.no_such_baseline", lang, name=name, path=pipeline.path, hint=hint, work=pipeline.work))

@@ -152,7 +152,7 @@ class Course:
             return self._comparable(before.name, self.work / before.name)
         folder = baseline_folder(self.pipeline, self.index)
         if folder is None:
-            return LeftOut(say("pipeline.no_baseline_tagged", lang, name=named))
+            return LeftOut(say("pipeline.no_baseline_tagged", lang, name=named, work=self.work))
         if folder.resolve() == self.folder.resolve():
             return LeftOut(say("pipeline.baseline_is_run", lang, name=named))
         return self._comparable(named, folder)

@@ -79,7 +79,7 @@ def check_step(step: str | None, pipeline: Pipeline) -> Step | None:
     found = next((one for one in pipeline.steps if one == step), None)
     if step is not None and found is None:
         near = nearest(step, pipeline.steps)
-        hint = say("config.nearest", pipeline.lang, name=near) if near else ""
+        hint = say("config.nearest", pipeline.lang, name=near) if near else say("pipeline.no_hint", pipeline.lang)
         known = listing(pipeline.steps, pipeline.lang)
         raise ConfigError(say("pipeline.no_such_step", pipeline.lang, step=step, path=pipeline.path, hint=hint, known=known))
     return found
