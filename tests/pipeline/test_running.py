@@ -341,8 +341,23 @@ def test_steps_may_be_left_out(rounds):
     assert rounds.asked == 0
 
 
+def test_the_page_says_a_thing_once_and_keeps_sentences_apart(rounds):
+    from ragstone.pipeline.base import StepResult
+    from ragstone.pipeline.result import PipelineResult
+    from ragstone.shown.blocks import to_markdown
+
+    rounds.write(judge={"model": "local"})
+    rounds.run()
+    assert to_markdown(rounds.run("collect").blocks()).count("smoke test") == 1
+    for lang, stop in (("en", "(HTTP 401). Set"), ("zh", "(HTTP 401)。Set")):
+        failed = StepResult(step="collect", status="failed", exit_code=3, text="no key (HTTP 401)\nSet it.")
+        plain = {"path": "p.toml", "run": None, "folder": None, "baseline": None, "summary": None, "dry_run": False}
+        assert stop in to_markdown(PipelineResult(steps=(failed,), lang=lang, **plain).blocks())
+
+
 def test_a_dry_run_sends_and_writes_nothing_and_says_what_would_be_done(rounds):
     found = rounds.run(dry_run=True)
+    assert "at most 8 questions" in found.step("collect").text
     assert rounds.asked == 0
     assert not rounds.work.exists()
     assert set(statuses(found).values()) == {"not_run"}

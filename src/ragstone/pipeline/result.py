@@ -116,6 +116,10 @@ def _summary(course: Course, folder: Path | None) -> ShownSummary | None:
 
 
 # ------------------------------------------------------------------ the page
+_WIDE = ("。", "：", "；", "！", "？")
+_MARKS = (".", ":", ";", "!", "?", "…", *_WIDE)
+
+
 def _page(found: PipelineResult) -> Iterator[Block]:
     lang = found.lang
     yield Heading(say("pipeline.title", lang, run=found.run or found.path))
@@ -124,9 +128,10 @@ def _page(found: PipelineResult) -> Iterator[Block]:
         yield Text(say("judges.smoke_test", lang), warning=True)
     yield Text(_ending(found), warning=found.exit_code != 0)
     yield _steps(found)
-    yield Items(tuple(say("pipeline.line", lang, step=one.step, text=_short(one)) for one in found.steps))
+    yield Items(tuple(say("pipeline.line", lang, step=one.step, text=_short(one, lang)) for one in found.steps))
     for one in found.steps:
-        yield from (Text(say("pipeline.line", lang, step=one.step, text=text), warning=True) for text in one.notices)
+        told = (text for text in one.notices if not (notice and text == say("judges.smoke_test", lang)))  # it stands at the top
+        yield from (Text(say("pipeline.line", lang, step=one.step, text=text), warning=True) for text in told)
     if found.summary is not None:
         yield _means(found.summary, lang)
         if found.summary.run.signature:
@@ -161,8 +166,12 @@ def _code(one: StepResult) -> str:
     return "–" if one.exit_code is None else str(one.exit_code)
 
 
-def _short(one: StepResult) -> str:
-    return " ".join(one.text.split())
+def _short(one: StepResult, lang: Language) -> str:
+    """In one paragraph; a line that ends without a mark gets one, or two sentences would run into each other."""
+    *lines, last = [" ".join(line.split()) for line in one.text.splitlines() if line.strip()] or [""]
+    stop = say("pipeline.no_hint", lang)
+    ended = (line if line.endswith(_MARKS) else line + stop for line in lines)
+    return "".join(line + ("" if line.endswith(_WIDE) else " ") for line in ended) + last
 
 
 def _means(summary: ShownSummary, lang: Language) -> Table:

@@ -21,7 +21,7 @@ from ragstone.pipeline.file import Pipeline, check_step, read_pipeline
 from ragstone.pipeline.index import StepRecord, read_index
 from ragstone.pipeline.step_analysis import Compare, Diagnose, Report
 from ragstone.pipeline.step_collect import FOLDER as SAMPLES
-from ragstone.pipeline.step_collect import Collect
+from ragstone.pipeline.step_collect import ApplicationAsking, Collect
 from ragstone.pipeline.step_evaluate import Evaluate
 from ragstone.pipeline.step_export import Export
 from ragstone.pipeline.step_gate import Gate
@@ -250,8 +250,16 @@ def _rehearsed(course: Course, steps: Sequence[str]) -> Iterator[StepResult]:
             continue
         why = _would(course, step)
         due = step if why is None else None
-        text = say("pipeline.would_be_done", course.lang) if why is None else why
+        text = _plan(course, step) if why is None else why
         yield StepResult(step=step, status="not_run" if why is None else "skipped", exit_code=None, text=text)
+
+
+def _plan(course: Course, step: str) -> str:
+    """What a step that is due would do, as far as it is known beforehand."""
+    asking = course.checked.asking
+    if step == "collect" and isinstance(asking, ApplicationAsking):
+        return say("pipeline.would_ask", course.lang, count=len(asking.gold) * asking.repeat)
+    return say("pipeline.would_be_done", course.lang)
 
 
 def _would(course: Course, step: str) -> str | None:
