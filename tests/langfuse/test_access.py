@@ -39,6 +39,14 @@ def test_what_is_not_set_is_named(environ, named, unnamed, lang):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("address", ["langfuse.example", "localhost:3000", "ftp://a"])
+def test_the_example_of_an_address_is_one_of_langfuse(address, lang):
+    said = refused({"LANGFUSE_HOST": address, **KEYS}, lang)
+    assert "https://host" in said
+    assert "/v1" not in said
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_keys_in_each_others_place_are_noticed(lang):
     environ = {"LANGFUSE_HOST": "https://a", "LANGFUSE_PUBLIC_KEY": SECRET, "LANGFUSE_SECRET_KEY": PUBLIC}
     assert "pk-" in refused(environ, lang)

@@ -207,7 +207,7 @@ def _address(environ: Mapping[str, str]) -> tuple[Endpoint, str, dict[str, str]]
         base, _, path = address.rpartition("/")
         url, path = (base + mark + query, path) if "://" in base else (url, "")
     headers = _headers(environ)
-    role = Role(_HEADERS[1], name, name, name)
+    role = Role(_HEADERS[1], name, name, name, "http://host:4318")
     words = [Key(word, _HEADERS[1]) for value in headers.values() for word in {value, value.rpartition(" ")[2]}]
     return _Collector(url, "otlp", Key(None, _HEADERS[1]), role, secrets=words, whole=True), path, headers
 

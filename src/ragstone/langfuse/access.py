@@ -18,7 +18,7 @@ PUBLIC_KEY: Final = "LANGFUSE_PUBLIC_KEY"
 SECRET_KEY: Final = "LANGFUSE_SECRET_KEY"
 HOSTS: Final = ("LANGFUSE_HOST", "LANGFUSE_BASE_URL")
 """Both names are in use; the first is looked at first."""
-_ROLE = Role(SECRET_KEY, HOSTS[0], "", "")
+_ROLE = Role(SECRET_KEY, HOSTS[0], "", "", "https://host")
 _BELOW = re.compile(r"/(api/public|project|auth)(/.*)?$")
 """What is pasted with an address: a path of the API, or of a page of the project."""
 

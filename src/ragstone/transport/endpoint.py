@@ -43,6 +43,8 @@ class Role:
     url: str
     model: str
     body: str
+    example: str = "https://host/v1"
+    """What an address usually looks like."""
 
 
 JUDGE = Role(
@@ -54,7 +56,9 @@ EMBEDDINGS = Role(
     "[embeddings] model (--embeddings)",
     "[embeddings] model, batch_size",
 )
-COLLECT = Role("RAGSTONE_COLLECT_API_KEY", "[collect] url (--url)", "[collect] app (--app)", "[collect] body, path, headers")
+COLLECT = Role(
+    "RAGSTONE_COLLECT_API_KEY", "[collect] url (--url)", "[collect] app (--app)", "[collect] body, path, headers", "https://host"
+)
 
 
 class Endpoint:
@@ -94,7 +98,7 @@ class Endpoint:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
     def _split(self, base_url: str) -> SplitResult:
-        told = {"url": shown_url(base_url), "setting": self.role.url}
+        told = {"url": shown_url(base_url), "setting": self.role.url, "example": self.role.example}
         try:
             parts = urlsplit(base_url)
             _ = parts.port  # only reading it finds a bad port
