@@ -61,6 +61,15 @@ def test_try_shows_what_will_be_judged(server, capfd, lang):
 
 
 @LANGUAGES
+def test_try_names_the_file_in_which_it_is_set_right(server, capfd, lang):
+    Path("pipeline.toml").write_text(f'gold = "gold.jsonl"\n[collect]\nplatform = "fastgpt"\nurl = "{server.url}"\n', encoding="utf-8")
+    assert collect(None, "gold.jsonl", "--try", "1", "--config", "pipeline.toml", lang=lang) == 0
+    out = capfd.readouterr().out
+    assert "pipeline.toml" in out
+    assert "ragstone.toml" not in out
+
+
+@LANGUAGES
 def test_try_of_a_function(capfd, lang):
     assert collect(None, "gold.jsonl", "--try", "1", "--call", "rag:answer", lang=lang) == 0
     out = capfd.readouterr().out

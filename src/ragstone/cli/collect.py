@@ -108,7 +108,7 @@ def command(
         if target is None:
             if (hear := getattr(application, "hear", None)) is not None:
                 hear(report.notice)
-            return _try(source, application, loaded.config, screen, json=json)
+            return _try(source, application, loaded, screen, json=json)
         found = _collect(source, target, application, loaded, report)
     return _tell(found, loaded.config, screen, json=json)
 
@@ -128,15 +128,17 @@ def _init(platform: str, path: Path | None, lang: Language, *, json: bool, force
     return FINE
 
 
-def _try(source: SampleSource, application: Application, config: Config, lang: Language, *, json: bool) -> int:
+def _try(source: SampleSource, application: Application, loaded: Loaded, lang: Language, *, json: bool) -> int:
     """Ask every row and show what came; what would stop a collection is told with its exit code."""
     from ragstone.api import run_sync
     from ragstone.cli.collect_try import try_document, try_page, try_rows
     from ragstone.cli.exits import FAILED, FINE, tell
     from ragstone.cli.output import print_document
     from ragstone.collect.base import Row
+    from ragstone.config.sources import FILE_NAME
     from ragstone.errors import StoppedError
 
+    config = loaded.config
     repeat = 0 if _own(application, "repeat", 1) > 1 else None
     rows = [Row(sample, repeat) for sample in source]
     try:
@@ -147,7 +149,7 @@ def _try(source: SampleSource, application: Application, config: Config, lang: L
     if json:
         print_document(try_document(application, tried))
     else:
-        print(try_page(application, tried, lang), flush=True)
+        print(try_page(application, tried, lang, str(loaded.path or FILE_NAME)), flush=True)
     stop = next((one.kept.stop for one in tried if one.kept.stop is not None), None)
     if stop is not None:
         return tell(str(stop), stop.exit_code)

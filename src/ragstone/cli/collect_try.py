@@ -55,9 +55,9 @@ async def try_rows(application: Application, rows: Sequence[Row], concurrency: i
         await application.close()
 
 
-def try_page(application: Application, tried: Sequence[Tried], lang: Language) -> str:
-    """Return the page: how it is asked and read, then every row."""
-    advice = say("collected.try_wrong" if application.mapping else "collected.try_called", lang)
+def try_page(application: Application, tried: Sequence[Tried], lang: Language, file: str) -> str:
+    """Return the page: how it is asked and read, then every row. `file` is where settings are changed."""
+    advice = say("collected.try_wrong", lang, file=file) if application.mapping else say("collected.try_called", lang)
     lines = [say("collected.try_heading", lang), *_mapping(application), "", *folded(advice, COLUMNS)]
     for notice in getattr(application, "notices", ()):
         lines += ["", *folded(notice, COLUMNS)]
