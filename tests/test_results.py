@@ -322,3 +322,14 @@ def test_a_run_tells_what_is_wrong_with_its_manifest(tmp_path, content, codes):
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
     assert [notice.code for notice in ragstone.load(tmp_path).notices] == codes
+
+
+@pytest.mark.parametrize(("lang", "meant"), [("en", "; did you mean runs-2? Give"), ("zh", "；是否指 runs-2？请给出")])
+def test_a_folder_that_is_not_there_names_its_neighbour(tmp_path, monkeypatch, lang, meant):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    with pytest.raises(RunFolderError, match=r"[.。]"):
+        load(tmp_path / "run")
+    (tmp_path / "runs-2").mkdir()
+    with pytest.raises(RunFolderError) as told:
+        load(tmp_path / "run-2")
+    assert meant in str(told.value)

@@ -14,6 +14,7 @@ RagstoneError
 
 import errno
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.text import say, screen_language
@@ -30,6 +31,17 @@ _REASONS = {
     errno.ENOSPC: "disk_full",
     errno.EROFS: "read_only",
 }
+
+
+def similar(path: Path, lang: "Language") -> str:
+    """Return the question after the neighbour whose name is most like that of a path that is not there; empty if none is."""
+    from difflib import get_close_matches
+
+    try:
+        names = get_close_matches(path.name, [one.name for one in path.parent.iterdir() if one.exists()], n=1)
+    except (OSError, ValueError):
+        names = []
+    return say("errors.similar", lang, name=names[0]) if names else ""
 
 
 def reason_of(error: OSError, lang: "Language") -> str:

@@ -19,7 +19,7 @@ from ragstone.analysis.embedded import embedded
 from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts, Terms, summarise
-from ragstone.errors import RunFolderError
+from ragstone.errors import RunFolderError, similar
 from ragstone.facts import manifest_if_readable, run_facts, text_or_none
 from ragstone.lines import FileLines, Lines, ListLines, Row
 from ragstone.refusals import bad_row, no_run
@@ -64,11 +64,11 @@ def existing(path: str | Path) -> Path:
     Raises:
         RunFolderError: there is nothing, or a file.
     """
-    folder = Path(path)
+    folder, lang = Path(path), screen_language()
     if folder.is_file():
-        raise RunFolderError(say("results.not_a_folder", screen_language(), path=folder))
+        raise RunFolderError(say("results.not_a_folder", lang, path=folder))
     if not folder.is_dir():
-        raise RunFolderError(say("results.no_such_folder", screen_language(), path=folder))
+        raise RunFolderError(say("results.no_such_folder", lang, path=folder, hint=similar(folder, lang) or say("results.no_hint", lang)))
     return folder
 
 

@@ -292,6 +292,9 @@ def test_broken_toml_names_line_and_column(toml, place):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ConfigError, match=r"gone\.toml: the settings file cannot be read"):
         load_config({}, path=tmp_path / "gone.toml", environ={})
+    (tmp_path / "house.toml").write_text("", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"; did you mean house\.toml\?$"):
+        load_config({}, path=tmp_path / "hose.toml", environ={})
     (tmp_path / "gbk.toml").write_bytes('gold = "标准.jsonl"'.encode("gbk"))
     with pytest.raises(ConfigError, match="not UTF-8 at byte 8"):
         load_config({}, path=tmp_path / "gbk.toml", environ={})

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ragstone.config.model import Config
-from ragstone.errors import ConfigError, reason_of
+from ragstone.errors import ConfigError, reason_of, similar
 from ragstone.metrics import split_names
 from ragstone.resources import read_toml
 from ragstone.text import say
@@ -262,7 +262,8 @@ def _parse(path: Path, lang: Language, what: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(say("config.not_utf8", lang, file=path, what=named, byte=error.start)) from None
     except OSError as error:
-        raise ConfigError(say("config.unreadable", lang, file=path, what=named, why=reason_of(error, lang))) from None
+        hint = similar(path, lang) if isinstance(error, FileNotFoundError) else ""
+        raise ConfigError(say("config.unreadable", lang, file=path, what=named, why=reason_of(error, lang)) + hint) from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

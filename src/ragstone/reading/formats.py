@@ -3,13 +3,12 @@
 import codecs
 import os
 import stat
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
-from ragstone.errors import DataError, Problem, reason_of
+from ragstone.errors import DataError, Problem, reason_of, similar
 from ragstone.reading.decoding import known_encoding
 from ragstone.reading.delimited import DelimitedTable, find_delimiter
 from ragstone.reading.json_pieces import comes_in_pieces
@@ -112,20 +111,12 @@ def _head(path: Path, lang: Language) -> bytes:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise _unusable(path, say("samples.no_file", lang) + _similar(path, lang)) from error
+        raise _unusable(path, say("samples.no_file", lang) + similar(path, lang)) from error
     except OSError as error:
         raise _unusable(path, say("samples.unreadable", lang, reason=reason_of(error, lang))) from error
     if not head.removeprefix(codecs.BOM_UTF8).strip() and os.path.getsize(path) <= _HEAD:
         raise _unusable(path, say("samples.empty_file", lang))
     return head
-
-
-def _similar(path: Path, lang: Language) -> str:
-    try:
-        names = get_close_matches(path.name, [p.name for p in path.parent.iterdir() if p.exists()], n=1)
-    except (OSError, ValueError):
-        names = []
-    return say("samples.similar_file", lang, name=names[0]) if names else ""
 
 
 def _binary_table(path: Path, head: bytes, lang: Language) -> Table | None:
