@@ -201,7 +201,9 @@ def _rows(path: Path, document: Row, part: str) -> ListLines | None:
     held = document.get(part)
     if held is None:
         return None
-    bad = 0 if not isinstance(held, list) else next((n for n, row in enumerate(held, 1) if not isinstance(row, dict)), None)
+    if not isinstance(held, list):
+        raise RunFolderError(say("exported.no_part", screen_language(), path=path, part=part))
+    bad = next((number for number, row in enumerate(held, 1) if not isinstance(row, dict)), None)
     if bad is not None:
         raise RunFolderError(say("exported.no_rows", screen_language(), path=path, part=part, row=bad))
     return ListLines(f"{path}, {part}", held)
@@ -264,7 +266,7 @@ def _marked(path: Path) -> bool:
 
 def _something_else(path: Path, head: bytes) -> RunFolderError:
     lang = screen_language()
-    if path.name in _PARTS and all((path.parent / name).is_file() for name in _PARTS[:1]):
+    if path.name in _PARTS and (path.parent / _PARTS[0]).is_file():
         return RunFolderError(say("exported.part_of_run", lang, path=path, folder=path.parent))
     if not head.strip():
         return RunFolderError(say("exported.empty", lang, path=path))

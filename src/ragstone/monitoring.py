@@ -16,7 +16,7 @@ import orjson
 from ragstone.collect.files import check_target, copy_aside, make_ready
 from ragstone.collect.journal import WriterLock, raw_of
 from ragstone.collect.values import plain
-from ragstone.errors import RagstoneError, StoppedError
+from ragstone.errors import ConfigError, RagstoneError, StoppedError
 from ragstone.langfuse.access import Host, host_of
 from ragstone.langfuse.kept import KeptTraces
 from ragstone.langfuse.reading import Listed, Reader
@@ -182,15 +182,13 @@ class _Call:
         if not len(self.kept):
             self.kept.begin(self.asked, window, project_id=project)
         reader = Reader(self.client)
-        due = iter([one.id for one in await self._chosen(reader) if not self.kept.knows(one.id)])
-        await self._each(reader, list(due), on_progress)
+        due = [one.id for one in await self._chosen(reader) if not self.kept.knows(one.id)]
+        await self._each(reader, due, on_progress)
         if len(self.kept):
             told = {name: self.counts[name] for name in ("listed", "own", "sampled", "gone")}
             self.kept.begin(self.asked, window, project_id=project, complete=told)
 
     def _other_project(self, project: str) -> RagstoneError:
-        from ragstone.errors import ConfigError
-
         return ConfigError(say("monitored.other_project", screen_language(), path=self.to, old=self.project, new=project))
 
     async def _chosen(self, reader: Reader) -> list[Listed]:

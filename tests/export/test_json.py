@@ -220,7 +220,7 @@ FOREIGN = {
     "nothing": ("", ["empty file"]),
     "a later version": ('{"format":"ragstone-run","version":2,"scores":[]}', ["version 2", "reads version 1"]),
     "no scores": ('{"format":"ragstone-run","version":1}', ["scores is missing"]),
-    "scores of another kind": ('{"format":"ragstone-run","version":1,"scores":{}}', ["scores must be a list"]),
+    "scores of another kind": ('{"format":"ragstone-run","version":1,"scores":{}}', ["scores is missing or of another kind"]),
     "a row of another kind": ('{"format":"ragstone-run","version":1,"scores":[{},5]}', ["entry 2"]),
     "a manifest of another kind": ('{"format":"ragstone-run","version":1,"manifest":[],"scores":[{}]}', ["manifest"]),
     "no score at all": ('{"format":"ragstone-run","version":1,"scores":[]}', ["is empty"]),

@@ -19,13 +19,15 @@ from support.rag_server import Asked, Reply, fail, tell
 
 OBSERVATIONS, TRACES = f"{API}/v2/observations", f"{API}/traces"
 MOST = {OBSERVATIONS: 1000, TRACES: 100}
+NAMED = {"attributes": {"langfuse.user.id": "someone@example.org"}}
+"""Metadata as servers make it of the attributes of a span."""
 WHEN = "2026-12-01T08:00:00.000Z"
 Row = dict[str, Any]
 
 
 def observation(id: str, type: str = "SPAN", parent: str | None = None, at: str = WHEN, **more: Any) -> Row:
     """One observation; `input` and `output` are JSON values."""
-    return {"id": id, "type": type, "parentObservationId": parent, "startTime": at, "endTime": None, "level": "DEFAULT", **more}
+    return {"id": id, "type": type, "parentObservationId": parent, "startTime": at, "endTime": None, "level": "DEFAULT", "metadata": NAMED, **more}
 
 
 def trace(
@@ -46,7 +48,7 @@ def trace(
     usage = {"input": 100, "output": 20, "total": 120}
     said = observation(f"{name}-say", "GENERATION", root["id"], at, input=question, output=answer, usageDetails=usage)
     rows = [root, *found, said] if observations is None else list(observations)
-    about = {"name": "rag", "userId": "someone@example.org", "sessionId": "s1", "release": "r7", "version": "2"}
+    about = {"name": "rag", "userId": "someone@example.org", "sessionId": "s1", "metadata": NAMED, "release": "r7", "version": "2"}
     facts = {"id": name, "timestamp": at, "environment": environment, "tags": list(tags), **about, "input": question, "output": answer}
     return {**facts, "latency": 1.25, "observations": rows, **more}
 

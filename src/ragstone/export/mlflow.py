@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ragstone.errors import AuthError, ConfigError, EndpointError, RagstoneError, StoppedError
 from ragstone.export.base import FileExporter, Order, Sink
@@ -220,8 +220,9 @@ class _Logging:
         return say(f"export.{name}", screen_language(), url=url, message=message, setting=URI)
 
     def _scrubbed(self, bad: Exception) -> str:
-        """The first lines of what was said, without secrets."""
+        """The beginning of what was said, without secrets."""
         keys = [Key(self._order.environ.get(name), name) for name in _SECRETS]
+        keys.append(Key(unquote(urlsplit(self._uri).password or ""), URI))
         text = str(bad).replace(self._uri, shown_url(self._uri))
         for key in keys:
             text = key.scrub_echoes(text)

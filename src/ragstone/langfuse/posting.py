@@ -240,14 +240,17 @@ def _counted(pack: Pack, body: Any) -> Verdict:
 def _told(pack: Pack, body: Any) -> Verdict:
     """A batch of events: of each that was not taken the reply tells why, under the event's id."""
     held = body if isinstance(body, dict) else {}
-    errors = {str(one.get("id")): _message(one) for one in held.get("errors") or () if isinstance(one, dict)}
-    taken = {str(one.get("id")) for one in held.get("successes") or () if isinstance(one, dict)}
+    errors, taken = ({str(one.get("id")): one for one in _rows(held.get(name))} for name in ("errors", "successes"))
     refused = dict[str, str]()
     for one in pack:
         name = event_id(one.unit)
         if name in errors or name not in taken:
-            refused[one.unit.id] = errors.get(name, "HTTP 207")
+            refused[one.unit.id] = _message(errors[name]) if name in errors else "HTTP 207"
     return Verdict(refused)
+
+
+def _rows(told: Any) -> list[dict[str, Any]]:
+    return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
 
 
 def _message(error: Any) -> str:
