@@ -24,7 +24,7 @@ class Checked:
     """What was found while looking."""
 
     asking: Asking | None
-    """Where the samples come from; None if the file names no application, or the step is neither done nor taken."""
+    """Where the samples come from; None if the file names no application, or a run that was judged is taken as it is."""
     rules: GateSettings | None
     """None = the usual ones."""
 
@@ -41,7 +41,7 @@ def check_pipeline(pipeline: Pipeline, steps: Sequence[str], index: Index) -> Ch
         ConfigError: a setting, key, library or name is missing or wrong.
         DataError: the gold set cannot be used.
     """
-    asking = _asking(pipeline)
+    asking = _asking(pipeline) if {"collect", "evaluate"} & set(steps) else None
     if "evaluate" in steps:
         from ragstone.pipeline.step_evaluate import identities
 

@@ -46,6 +46,8 @@ class Course:
     """Name of the run."""
     found: dict[str, Any] = field(default_factory=dict)
     """What steps worked out in this call, by step, for those that show it."""
+    shares: dict[str, bool] = field(default_factory=dict)
+    """By baseline: does it have a sample in common with the run?"""
     written: bool = True
     """False in a dry run: the index stays as it is."""
 
@@ -132,6 +134,16 @@ class Course:
         elif step != "collect":
             self.save(self.index.with_step(self.run_entry.name, step, record))
 
+    def forget(self, step: str) -> None:
+        """Take away the record of a step whose outcome counts no more."""
+        if self.held(step) is None:
+            return
+        if step != "collect":
+            self.save(self.index.with_step(self.run_entry.name, step, None))
+        elif self.samples is not None:
+            gone = self.named(self.samples)
+            self.save(replace(self.index, collections={name: one for name, one in self.index.collections.items() if name != gone}))
+
     def now(self, record: StepRecord | None) -> Mapping[str, str | None]:
         """Return the files of a record with the fingerprints they have now."""
         return {name: of_file(self.work / name) for name in record.files} if record is not None else {}
@@ -146,7 +158,7 @@ class Course:
         """Return the run to be compared with: the last before this one, one that has a tag, or one that is named by its folder."""
         named, lang = self.pipeline.baseline, self.lang
         if named == LAST and LAST not in self.index.tags:
-            before = self.index.before(self.run_entry.name)
+            before = self.index.before(self.run_entry.name, lambda one: (self.work / one.name / SCORES).is_file())
             if before is None:
                 return LeftOut(say("pipeline.no_baseline_yet", lang))
             return self._comparable(before.name, self.work / before.name)
@@ -162,9 +174,9 @@ class Course:
         base = load(folder)
         if base.manifest.get("gold_fingerprint") == self.run().manifest.get("gold_fingerprint"):
             return Baseline(name, folder)
-        if name not in self.found:
-            self.found[name] = _share(base, self.run())
-        return Baseline(name, folder) if self.found[name] else LeftOut(say("pipeline.baseline_shares_nothing", self.lang, name=name))
+        if name not in self.shares:
+            self.shares[name] = _share(base, self.run())
+        return Baseline(name, folder) if self.shares[name] else LeftOut(say("pipeline.baseline_shares_nothing", self.lang, name=name))
 
 
 def _share(base: Run, new: Run) -> bool:

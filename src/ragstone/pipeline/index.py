@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -102,11 +102,11 @@ class Index:
         """Return a run by the name of its folder."""
         return next((one for one in self.runs if one.name == name), None)
 
-    def before(self, name: str) -> RunEntry | None:
-        """Return the newest evaluated run before one of this name; None if there is none."""
+    def before(self, name: str, there: Callable[[RunEntry], bool] = lambda _: True) -> RunEntry | None:
+        """Return the newest evaluated run before one of this name that is still `there`; None if there is none."""
         names = [one.name for one in self.runs]
         earlier = self.runs[: names.index(name)] if name in names else self.runs
-        return next((one for one in reversed(earlier) if one.evaluated), None)
+        return next((one for one in reversed(earlier) if one.evaluated and there(one)), None)
 
     def tags_of(self, name: str) -> list[str]:
         """Return the tags of a run."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+import ragstone
 from ragstone.store import MANIFEST, SAMPLES, SCORES
 
 DIGITS = 16
@@ -39,10 +40,11 @@ def of_files(paths: Iterable[Path]) -> dict[str, str | None]:
 
 
 def of_run(folder: Path) -> dict[str, Any]:
-    """Return what steps that read a run depend on: its scores, its samples, and its manifest without how long it took."""
+    """Return what steps that read a run depend on: scores, samples, the manifest without how long it took, and the version that reads."""
     manifest = _manifest(folder / MANIFEST)
     kept = {name: value for name, value in manifest.items() if name not in _OF_THE_CALL}
-    return {"scores": of_file(folder / SCORES), "samples": of_file(folder / SAMPLES), "manifest": fingerprint(kept)}
+    files = {"scores": of_file(folder / SCORES), "samples": of_file(folder / SAMPLES), "manifest": fingerprint(kept)}
+    return {**files, "version": ragstone.__version__}
 
 
 def _manifest(path: Path) -> Mapping[str, Any]:

@@ -108,8 +108,7 @@ def run_file(
     with _locked(pipeline, write=not dry_run):
         index = read_index(pipeline.work)
         course = Course(pipeline, index, checked, begin, pipeline.config.retry_failed, written=not dry_run)
-        if checked.asking is not None:
-            course.samples = pipeline.work / SAMPLES / f"{checked.asking.key}.jsonl"
+        course.samples = _samples(course, before)
         with hearing() as hear:
             for notice in pipeline.notices:
                 hear.notice(notice)
@@ -124,6 +123,14 @@ def _read(path: Path, flags: Mapping[str, Any], environ: Mapping[str, str], lang
     if lang is None and not given.get("lang") and found.config.lang is not None:
         return read_pipeline(path, given, environ, found.config.lang)
     return found
+
+
+def _samples(course: Course, before: Sequence[str]) -> Path | None:
+    """Where the samples are, or are to be. Once a run is taken as it is, they are those it judged, whatever `[collect]` says now."""
+    asking, work, latest = course.checked.asking, course.work, course.index.latest
+    if asking is not None:
+        return work / SAMPLES / f"{asking.key}.jsonl"
+    return work / latest.samples if "collect" in before and latest is not None and latest.samples is not None else None
 
 
 @contextmanager
@@ -169,7 +176,8 @@ def _taken(course: Course, step: str) -> StepResult:
 
 def _as_held(held: StepRecord, course: Course, *hints: str) -> dict[str, Any]:
     """What a step that is not done left behind when it was."""
-    notices = (*held.notices.get(course.lang, ()), *hints)
+    told = held.notices.get(course.lang) or next(iter(held.notices.values()), ())  # better in another language than not at all
+    notices = (*told, *hints)
     return {"files": tuple(held.files), "numbers": held.numbers, "notices": notices}
 
 
@@ -212,6 +220,8 @@ def _decided(course: Course, step: str, hear: Listener, begun_at: float) -> Step
         hints = [inputs.hint] if inputs.hint else []
         plain = _as_held(held, course, *hints)
         return StepResult(step=step, status="skipped", exit_code=0, text=text, seconds=time.monotonic() - begun_at, **plain)
+    if step not in NEEDED:
+        course.forget(step)  # should it fail now, what it came to before must not pass for its outcome
     outcome = WORK_OF[step].work(course, hear)
     course.keep(step, inputs.fingerprint, outcome)
     return _result(step, outcome, course, time.monotonic() - begun_at)

@@ -72,7 +72,8 @@ class Report:
 
     def inputs(self, course: Course) -> Inputs | LeftOut:
         """Rest on the run and on what the steps before it say."""
-        shown = [step for step in ("diagnose", "compare", "gate") if step in course.pipeline.steps]
+        compared = "compare" in course.pipeline.steps and not isinstance(course.baseline(), LeftOut)
+        shown = [step for step in ("diagnose", "compare", "gate") if step in course.pipeline.steps and (step != "compare" or compared)]
         held = {step: dict(record.files) for step in shown if (record := course.held(step)) is not None}
         levels = course.pipeline.config.levels.model_dump()
         return Inputs(fingerprint=fingerprint({"run": of_run(course.folder), "shown": held, "levels": levels, "lang": course.lang}))

@@ -133,6 +133,7 @@ class Collect:
         assert to is not None
         to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if course.begin == "collect" and to.exists():
+            course.forget("collect")
             hear.notice(say("collecting.set_aside", course.lang, path=set_aside(to)))
         found = run_sync(asking.collect(to, course.pipeline, hear))
         limit = course.pipeline.config.min_coverage

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 FOLDER = "exports"
 REJECTED_SHOWN = 5
 """Rejected things that are told one by one; the ledger and `ragstone export` know them all."""
-_WHERE = ("LANGFUSE_HOST", "LANGFUSE_BASE_URL", "LANGFUSE_PUBLIC_KEY", "MLFLOW_TRACKING_URI", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_WHERE = (
+    *("LANGFUSE_HOST", "LANGFUSE_BASE_URL", "LANGFUSE_PUBLIC_KEY"),
+    *("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME"),
+    *("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+)
 """Variables that say where a run is sent: to another place it has to be sent again."""
 
 
