@@ -27,7 +27,16 @@ Row = dict[str, Any]
 
 def observation(id: str, type: str = "SPAN", parent: str | None = None, at: str = WHEN, **more: Any) -> Row:
     """One observation; `input` and `output` are JSON values."""
-    return {"id": id, "type": type, "parentObservationId": parent, "startTime": at, "endTime": None, "level": "DEFAULT", "metadata": NAMED, **more}
+    return {
+        "id": id,
+        "type": type,
+        "parentObservationId": parent,
+        "startTime": at,
+        "endTime": None,
+        "level": "DEFAULT",
+        "metadata": NAMED,
+        **more,
+    }
 
 
 def trace(
