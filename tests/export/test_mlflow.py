@@ -15,7 +15,7 @@ from ragstone.errors import AuthError, ConfigError, EndpointError
 from ragstone.export.base import Order
 from ragstone.export.content import Content
 from ragstone.export.mlflow import FILES, MlflowSink
-from ragstone.export.mlflow_run import KEY, metrics_of, params_of
+from ragstone.export.mlflow_run import KEY, is_unmade, metrics_of, params_of
 
 QUIET = """
 import os, threading
@@ -120,12 +120,29 @@ async def test_a_value_that_has_changed_is_shown_and_a_parameter_that_has_is_tol
     assert (receipt.missing, receipt.exit_code) == (1, 1)
 
 
-async def test_a_dry_run_makes_nothing(folder, store):
+async def test_a_dry_run_makes_nothing(folder, store, tmp_path):
     receipt = await send(folder, store, dry_run=True)
+    assert not (tmp_path / "mlruns").exists()
     assert runs(store) == []
     real = await send(folder, store)
     assert (receipt.due, receipt.accepted, receipt.exit_code) == (real.due, {}, 0)
     assert (await send(folder, store, dry_run=True)).kept == real.due
+
+
+@pytest.mark.parametrize("name", ["sqlite:///{}/a%20b.db?timeout=3", "{}/mlruns", "file://{}/mlruns", "file:{}/a%20b"])
+def test_a_store_that_is_not_there_yet_is_known(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: module)
+    uri = name.format(tmp_path)
+    assert is_unmade(uri)
+    for there in ("a%20b.db", "mlruns", "a b"):
+        (tmp_path / there).touch()
+    assert not is_unmade(uri)
+
+
+@pytest.mark.parametrize("uri", ["http://127.0.0.1:9", "databricks", "databricks://profile", "postgresql://host/db", "sqlite://"])
+def test_a_store_elsewhere_is_asked(monkeypatch, uri):
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: module)
+    assert not is_unmade(uri)
 
 
 async def test_the_experiment_is_named_by_its_variable(folder, store):

@@ -23,7 +23,7 @@ from ragstone.errors import AuthError, ConfigError, EndpointError, RagstoneError
 from ragstone.export.base import FileExporter, Order, Sink
 from ragstone.export.content import Content
 from ragstone.export.identity import MILLISECOND, began
-from ragstone.export.mlflow_run import KEY, digest_of, key_of, metrics_of, params_of, tags_of
+from ragstone.export.mlflow_run import KEY, digest_of, is_unmade, key_of, metrics_of, params_of, tags_of
 from ragstone.export.receipt import Receipt, Rejected
 from ragstone.extras import library
 from ragstone.text import say, screen_language
@@ -63,8 +63,10 @@ class _Logging:
     def __init__(self, uri: str, content: Content, order: Order) -> None:
         self._mlflow = _library()
         self._uri, self._content, self._order = uri, content, order
-        with self._telling(ConfigError):
-            self._client = self._mlflow.MlflowClient(tracking_uri=uri)
+        self._client: Any = None
+        if not (order.dry_run and is_unmade(uri)):
+            with self._telling(ConfigError):
+                self._client = self._mlflow.MlflowClient(tracking_uri=uri)
         self._due, self._taken, self._kept = Counter[str](), Counter[str](), Counter[str]()
         self._rejected: list[Rejected] = []
         self._requests = 0
@@ -94,6 +96,8 @@ class _Logging:
     def _experiment(self) -> str | None:
         """The id of the experiment; None if it is still to be made and this is a dry run."""
         environ = self._order.environ
+        if self._client is None:
+            return None
         if given := environ.get(EXPERIMENT_ID, "").strip():
             return given
         name = environ.get(EXPERIMENT, "").strip() or "ragstone"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from ragstone.export.identity import seed_of
 
@@ -64,3 +66,14 @@ def digest_of(path: Path) -> str:
         while piece := file.read(1 << 20):
             digest.update(piece)
     return digest.hexdigest()[:16]
+
+
+def is_unmade(uri: str) -> bool:
+    """True for a store on this machine that is not there yet: MLflow makes one as soon as it is asked about it."""
+    scheme, _, rest = uri.partition(":")
+    if scheme == "sqlite":
+        path = rest.partition("?")[0].removeprefix("///")
+        return importlib.util.find_spec("sqlalchemy") is not None and path != "" and not Path(path).exists()
+    if scheme == "file":
+        return not Path(unquote(urlsplit(uri).path)).exists()
+    return "://" not in uri and not Path(uri).exists() and not uri.startswith(("databricks", "uc"))
