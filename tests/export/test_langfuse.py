@@ -3,6 +3,8 @@
 import asyncio
 import json
 import math
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -232,6 +234,56 @@ async def test_a_run_that_names_no_time_keeps_that_of_its_first_export(tmp_path:
         before = len(server.seen)
         await send(run, order(server, tmp_path))
         assert writes(server, before) == []
+
+
+async def test_a_run_that_names_no_time_is_sent_once_though_its_list_is_gone(tmp_path: Path):
+    run = made_run(tmp_path / "r", 3)
+    (run / "manifest.json").unlink()
+    os.utime(run / "scores.jsonl", (1_780_000_000, 1_780_000_000))
+    async with LangfuseServer() as server:
+        await send(run, order(server, tmp_path))
+        held = server.langfuse.held()
+        assert {one["timestamp"] for one in server.langfuse.scores()} == {"2026-05-28T20:26:40.000Z"}
+        shutil.rmtree(run / "exports")
+        await send(run, order(server, tmp_path))
+        assert server.langfuse.held() == held
+
+
+async def test_a_gold_set_without_a_fingerprint_that_changes_is_another_data_set(tmp_path: Path):
+    async with LangfuseServer() as server:
+        for name, reference in (("a", "before"), ("b", "after")):
+            run = made_run(tmp_path / name, 2, reference=reference)
+            manifest = json.loads((run / "manifest.json").read_text())
+            del manifest["gold_fingerprint"]
+            (run / "manifest.json").write_text(json.dumps(manifest))
+            await send(run, order(server, tmp_path))
+        assert sorted(item["expectedOutput"] for item in server.langfuse.items()) == ["after", "after", "before", "before"]
+        assert all(item["metadata"]["gold_fingerprint"][:8] == item["datasetName"][-8:] for item in server.langfuse.items())
+
+
+@pytest.mark.parametrize("lost", ["all", "one"])
+async def test_a_run_that_has_lost_its_texts_takes_none_from_the_items_that_are_there(lost: str, tmp_path: Path):
+    whole, bare = made_run(tmp_path / "whole", 3), made_run(tmp_path / "bare", 3)
+    lines = (bare / "samples.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (bare / "samples.jsonl").write_text("".join(lines[1:]) if lost == "one" else "", encoding="utf-8")
+    async with LangfuseServer("v3") as server:
+        await send(whole, order(server, tmp_path))
+        before = {item["id"]: item for item in server.langfuse.items()}
+        receipt = await send(bare, order(server, tmp_path))
+        assert receipt.missing == 0
+        after = {item["id"]: item for item in server.langfuse.items()}
+        assert {name: after[name] for name in before} == before
+        assert server.langfuse.orphans() == []
+
+
+async def test_a_server_that_has_lost_the_project_gets_everything_again(tmp_path: Path):
+    run = made_run(tmp_path / "r", 5)
+    async with LangfuseServer() as server:
+        await send(run, order(server, tmp_path))
+        held = server.langfuse.held()
+        server.langfuse = server.script = Langfuse("v5")
+        await send(run, order(server, tmp_path))
+        assert server.langfuse.held() == held
 
 
 async def test_a_score_that_has_changed_is_sent_again_under_its_id(tmp_path: Path):

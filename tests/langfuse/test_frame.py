@@ -1,11 +1,13 @@
 """The frame of a run: the same for the same run, whatever day it is."""
 
+import orjson
 import pytest
 from support.langfuse_lines import FRAME, content
 
 from ragstone import load
 from ragstone.config.delivery import LangfuseSettings
 from ragstone.langfuse.frame import frame_of, stamp
+from ragstone.samples import scan
 
 ROWS = [{"sample_id": "q1", "metric": "faithfulness", "value": 1.0, "status": "ok"}]
 MANIFEST = {
@@ -82,9 +84,40 @@ def test_the_start_is_exact():
         ("2026-11-30", "2026-11-30T00:00:00.000Z"),
         ("9999-12-31T23:59:59-23:00", None),
         ("1979-12-31T23:59:59Z", None),
+        ("9999-12-31T23:59:59Z", None),
+        ("2262-01-01T00:00:00Z", None),
         ("", None),
         (None, None),
     ],
 )
 def test_times_are_told_in_utc(told, made):
     assert stamp(told) == made
+
+
+# ------------------------------------------------------------------ a run that does not name its gold set
+ASKED = {"id": "q1", "question": "How much?", "reference": "24", "reference_points": ["24 days"], "reference_contexts": ["Leave"]}
+
+
+def fingerprint(*samples):
+    made = content(ROWS, [*samples])
+    return frame_of(made, LangfuseSettings(), host="h", project_id="p", otherwise=LATER).gold_fingerprint
+
+
+@pytest.mark.parametrize("field", ["question", "reference", "reference_points", "reference_contexts"])
+def test_a_gold_set_that_is_not_named_is_told_by_what_was_asked(field):
+    told = fingerprint(ASKED)
+    assert told == fingerprint({**ASKED, "answer": "anything", "contexts": ["anything"]})
+    assert told != fingerprint({**ASKED, field: "other"})
+    assert len({fingerprint({**ASKED, field: text}) for text in ("\ud800", "\x00", "")}) == 3
+
+
+def test_it_is_the_fingerprint_that_an_evaluation_would_name(tmp_path):
+    file = tmp_path / "samples.jsonl"
+    rows = [ASKED, {"id": "q2", "question": "为什么？", "answer": "x"}]
+    rows += [{"id": f"q3#{n}", "question": "again", "reference": "r", "meta": {"question_id": "q3"}} for n in (0, 1)]
+    file.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    assert fingerprint(*rows) == scan(file).gold_fingerprint
+
+
+def test_without_samples_no_gold_set_is_known():
+    assert fingerprint() is None

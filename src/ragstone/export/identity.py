@@ -12,6 +12,8 @@ MILLISECOND = 1_000_000
 """In nanoseconds."""
 _FIRST_YEAR = 1980
 """Times before it are no times of a run."""
+_PAST_YEAR = 2262
+"""In it end the nanoseconds since 1970 that a number of 64 bits can count."""
 
 
 def seed_of(content: Content) -> str:
@@ -36,4 +38,4 @@ def moment_of(created_at: str | None) -> datetime | None:
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
-    return moment if moment.year >= _FIRST_YEAR else None
+    return moment if _FIRST_YEAR <= moment.year < _PAST_YEAR else None

@@ -17,6 +17,7 @@ import orjson
 
 from ragstone.errors import ConfigError
 from ragstone.export.base import Order, Sink
+from ragstone.export.identity import began
 from ragstone.export.receipt import Receipt
 from ragstone.langfuse.access import Host, host_of
 from ragstone.langfuse.bodies import dataset_name, dataset_unit
@@ -103,9 +104,10 @@ class _Waits:
 
 
 def _opened(content: Content, order: Order, url: str, project_id: str, *, read_only: bool = False) -> tuple[Frame, Ledger]:
-    """Return the frame and the ledger: the time of a run that names none is that of its first export."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    frame = frame_of(content, order.settings.langfuse, host=url, project_id=project_id, otherwise=now)
+    """Return the frame and the ledger: the time of a run that names none is that of its scores at its first export."""
+    written = datetime.fromtimestamp(began(content) / 1e9, UTC)
+    otherwise = stamp(written.isoformat()) or stamp(datetime.now(UTC).isoformat()) or ""
+    frame = frame_of(content, order.settings.langfuse, host=url, project_id=project_id, otherwise=otherwise)
     ledger = Ledger(
         _folder(content), host=url, project_id=project_id, run_name=frame.run_name, timestamp=frame.timestamp, read_only=read_only
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ITEM = 290_000
 """Bytes of input, of expected output, and of metadata of an item."""
 Row = dict[str, Any]
+_ASKED = ("question", "reference", "reference_points", "reference_contexts")
+_UNTOLD = "without-texts"
 
 
 def dataset_unit(frame: Frame) -> Unit:
@@ -48,8 +50,9 @@ def item_unit(line: Line, frame: Frame) -> Unit:
 
 
 def item_id(line: Line, frame: Frame) -> str:
-    """Return the id of the item of a sample's gold row."""
-    return ids.item_id(dataset_name(frame), gold_row(line))
+    """Return the id of the item of a sample's gold row; of one whose texts the run does not hold another, which cannot replace it."""
+    dataset, asked = dataset_name(frame), any(line.sample.get(name) is not None for name in _ASKED)
+    return ids.item_id(dataset if asked else f"{dataset}/{_UNTOLD}", gold_row(line))
 
 
 def gold_row(line: Line) -> str:

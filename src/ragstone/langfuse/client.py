@@ -92,7 +92,7 @@ class _Sorting:
         """Return what follows, and whether the server has taken the request. Raises StoppedError for what would meet every request."""
         status = answer.status
         if 200 <= status < 300:
-            if data is None and answer.raw.strip():
+            if data is None and answer.raw.strip() not in (b"", b"null"):
                 raise self._stop(EndpointError, "foreign", answer, data, asked=self._host.scrub(url))
             call.reply = Reply(status, data)
             return DONE, True

@@ -124,11 +124,13 @@ class Delivery:
         unit = dataset_unit(self.due.frame)
         new = self.sending.missing(unit)
         (parcel,) = next(packs([unit]))
-        found, words = await self._posting.dataset(parcel, known=not new)
+        found, words, made = await self._posting.dataset(parcel, known=not new)
         if found is None:
             raise StoppedError(self.sending.host.say("no_dataset", dataset=unit.id, message=words))
         if new:
             self.sending.take([unit])
+        elif made:  # who has lost the data set may have lost the rest
+            self._ledger.forget(unit.id)
         self._ledger.keep("dataset", unit.id, found)
         self.due.frame = self.due.frame.within(found)
 

@@ -10,12 +10,15 @@ from ragstone.config.delivery import LangfuseSettings
 from ragstone.export.identity import moment_of
 from ragstone.langfuse import ids
 from ragstone.langfuse.origin import Origin, origin_of
+from ragstone.langfuse.payload import clean
+from ragstone.reading.fingerprints import Fingerprint, repeat_in
 
 if TYPE_CHECKING:
     from ragstone.export.content import Content, Line
     from ragstone.types import Language
 
 DATASET = "ragstone"
+_ASKED = ("question", "reference", "reference_points", "reference_contexts")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -89,7 +92,7 @@ def frame_of(content: Content, settings: LangfuseSettings, *, host: str, project
     facts, manifest = content.facts, content.run.manifest
     language: Language = "zh" if manifest.get("language") == "zh" else "en"
     judge, path = manifest.get("judge"), content.run.path
-    gold = facts.gold_fingerprint
+    gold = facts.gold_fingerprint or _gold_of(content)
     model = judge.get("model") if isinstance(judge, dict) else judge
     return Frame(
         host=host.rstrip("/"),
@@ -112,6 +115,22 @@ def stamp(told: str | None) -> str | None:
     """Return a time as Langfuse takes it (UTC, milliseconds, Z); None for what is no time of a run."""
     time = moment_of(told)
     return None if time is None else time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _gold_of(content: Content) -> str | None:
+    """The fingerprint of what was asked, for a run that does not name it; None where it holds no samples."""
+    found, held = Fingerprint(), False
+    for row in content.run.sample_rows([]):
+        meta, held = row.get("meta"), True
+        name, repeat = repeat_in(str(row["id"]), meta.get("question_id") if isinstance(meta, dict) else None)
+        if repeat:
+            continue
+        asked = [name, *(row.get(field) for field in _ASKED)]
+        try:
+            found.add(asked)
+        except TypeError:  # half a character
+            found.add(clean(asked))
+    return found.hex() if held else None
 
 
 def _count(repeats: Any) -> int:

@@ -20,7 +20,6 @@ FOLDER = "exports"
 FORMAT = "langfuse/1"
 Given = Literal["dataset", "run"]
 _NO_DIGEST = "0" * 16
-_OF_DATA_SET = ("item", "run_item")
 
 
 def ledger_path(folder: Path, host: str, project_id: str) -> Path:
@@ -99,6 +98,10 @@ class Ledger:
             if self._file is not None:
                 self._file.append({"kind": "fact", "id": fact, "digest": _NO_DIGEST, "value": value})
 
+    def forget(self, dataset: str) -> None:
+        """Note that the server had a data set no more, so that everything is to be sent again. Raises StoppedError as `keep` does."""
+        self.keep("dataset", dataset, "")
+
     def close(self) -> None:
         """Let go of the folder."""
         file, lock, self._file, self._lock = self._file, self._lock, None, None
@@ -141,7 +144,7 @@ class Ledger:
         self._facts[fact] = value
 
     def _named(self, kind: str, name: str) -> str:
-        return f"{kind}{self._data_sets if kind in _OF_DATA_SET else ''}|{name}"
+        return f"{kind}{'' if kind == 'dataset' else self._data_sets}|{name}"
 
     def _note(self, kind: str, name: str, digest: str) -> bool:
         """Remember a digest; False if it is the one that was known."""

@@ -61,13 +61,23 @@ class Posting:
         self._client, self._strategy = client, strategy
         self._asking = asyncio.Lock()
         self._linked = False
+        self._packed: bool | None = None
         self.run_id: str | None = None
         """Id of the run on a server with run items, once one was taken."""
 
     async def traces(self, pack: Pack) -> Verdict:
         """Send the spans of some traces; one bad span has the server refuse them all."""
-        reply = await self._client.post("otel/v1/traces", _otlp(pack), packed=True, headers=_OTLP)
-        return TAKEN if reply.good else Verdict(unclear=_words(reply))
+        body, packed = _otlp(pack), self._packed is not False
+        reply = await self._client.post("otel/v1/traces", body, packed=packed, headers=_OTLP)
+        if reply.good:
+            self._packed = packed
+            return TAKEN
+        if reply.status in (400, 415) and self._packed is None and len(pack) == 1:  # what stands before a server may not unpack
+            plain = await self._client.post("otel/v1/traces", body, headers=_OTLP)
+            self._packed = not plain.good
+            if plain.good:
+                return TAKEN
+        return Verdict(unclear=_words(reply))
 
     async def item(self, pack: Pack) -> Verdict:
         """Send one item of a data set."""
@@ -106,14 +116,14 @@ class Posting:
             total = meta.get("totalPages") if isinstance(meta, dict) else None
             page, pages = page + 1, total if isinstance(total, int) else 0
 
-    async def dataset(self, parcel: Parcel, *, known: bool) -> tuple[str | None, str]:
-        """Return the data set's id, or None and the server's words. It is made unless it is `known` to be there."""
+    async def dataset(self, parcel: Parcel, *, known: bool) -> tuple[str | None, str, bool]:
+        """Return the data set's id, or None and the server's words; and whether it was made, as it is unless it is `known` to be there."""
         if known:
             reply = await self._client.get(f"v2/datasets/{quote(parcel.unit.id, safe='')}")
             if (id_ := _id(reply)) is not None:
-                return id_, ""
+                return id_, "", False
         reply = await self._client.post("v2/datasets", parcel.raw)
-        return _id(reply), _words(reply)
+        return _id(reply), _words(reply), True
 
     # ------------------------------------------------------------------ scores
     async def scores(self, pack: Pack) -> Verdict:

@@ -42,10 +42,14 @@ def gold_row(sample: Sample) -> list[Any] | None:
 
 def repeat_of(sample: Sample) -> tuple[str, int]:
     """Return the id of the gold row that a sample was collected for, and which of its repeats it is (0 where it has none)."""
-    question = sample.meta.get("question_id")
-    if isinstance(question, str) and sample.id.startswith(f"{question}#") and _REPEAT.fullmatch(number := sample.id[len(question) + 1 :]):
+    return repeat_in(sample.id, sample.meta.get("question_id"))
+
+
+def repeat_in(name: str, question: object) -> tuple[str, int]:
+    """Return the same for a sample called `name`, collected for `question` as far as it says so."""
+    if isinstance(question, str) and name.startswith(f"{question}#") and _REPEAT.fullmatch(number := name[len(question) + 1 :]):
         return question, int(number)
-    return sample.id, 0
+    return name, 0
 
 
 def _gold_row(name: str, sample: Sample) -> list[Any]:
