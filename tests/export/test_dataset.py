@@ -3,6 +3,7 @@
 import json
 
 import datasets
+import pyarrow.parquet
 import pytest
 from support.hand_made import write_run
 
@@ -53,3 +54,14 @@ def test_a_run_without_any_score_is_a_data_set():
     run = ragstone.Run.from_scores([{"sample_id": "s1", "metric": "m", "value": None, "status": "failed", "reason": "timeout"}])
     made = DatasetExporter().make(Content(run), Order())
     assert (made["m"][:], made["m.reason"][:]) == ([None], ["timeout"])
+
+
+@pytest.mark.parametrize("name", ["\0nul", "x\0y", "\ud800 half", "=1", "a.b", "\x1b[31m"])
+def test_columns_and_metrics_of_any_name_are_written_and_read_again(name, tmp_path):
+    rows = [{"sample_id": "a", "metric": name, "value": 0.5, "status": "ok"}, {"sample_id": "a", "metric": "m", "value": 1.0, "status": "ok"}]
+    run = ragstone.Run.from_scores(rows, [{"id": "a", "question": "q", "meta": {f"{name}!": "mine"}}])
+    run.export("dataset", tmp_path / "out")
+    run.export("parquet", tmp_path / "out.parquet")
+    (row,) = datasets.load_from_disk(str(tmp_path / "out")).to_list()
+    assert row == pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pylist()[0]
+    assert [value for value in row.values() if value in ("mine", 0.5)] == ["mine", 0.5]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ragstone.export.columns import Column, Columns, columns_of, text_or_json
+from ragstone.export.columns import Column, Columns, columns_of, named, text_or_json
 from ragstone.export.content import Line
 from ragstone.extras import library
 from ragstone.plain_json import dumped
@@ -39,7 +39,7 @@ class Batches:
         """Goes through the samples once, for the types of their own columns. Raises ConfigError if pyarrow is missing."""
         self._arrow = library("pyarrow", extra, wanted)
         self._content = content
-        self._columns = _with_verdicts(columns_of(content), content.metrics)
+        self._columns = _with_verdicts(columns_of(content, spelled=_spelled), content.metrics)
         own = _types_of(content, [column for column in self._columns.columns if column.kind == "own"])
         self._types = [own[c.name] if c.kind == "own" else _TYPES.get(c.kind, "text") for c in self._columns.columns]
         self.facts = facts_of(content)
@@ -81,14 +81,13 @@ def facts_of(content: Content) -> Row:
 
 def _with_verdicts(columns: Columns, metrics: tuple[str, ...]) -> Columns:
     taken = set(columns.names)
-    made = []
-    for at, metric in enumerate(metrics):
-        name = f"{metric}.verdicts"
-        while name in taken:
-            name = f"metric.{name}"
-        taken.add(name)
-        made.append(Column(name, "verdicts", _verdicts(at)))
-    return Columns((*columns.columns, *made))
+    made = [Column(f"{metric}.verdicts", "verdicts", _verdicts(at)) for at, metric in enumerate(metrics)]
+    return Columns((*columns.columns, *(named(column, "metric.", taken, _spelled) for column in made)))
+
+
+def _spelled(name: str) -> str:
+    """A name that Arrow and its readers agree on: half a character is no text to it, and NUL ends a name."""
+    return _HALVES.sub("\ufffd", name).replace("\0", "\ufffd")
 
 
 def _verdicts(at: int) -> Any:

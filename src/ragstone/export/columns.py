@@ -64,9 +64,9 @@ def columns_of(content: Content, reserved: Collection[str] = (), spelled: Callab
     behaviour = "expected_behavior" in fields
     keys = [key for key in content.meta_keys if not (behaviour and key == "expected_behavior")]
     taken = {*reserved, "id"}
-    own = [Column("id", "own", lambda line: line.id), *(_named(_field(name), "sample.", taken, spelled) for name in fields)]
-    scored = [_named(column, "metric.", taken, spelled) for column in (*_scores(content.metrics), *_claim_columns(content.metrics))]
-    meta = [_named(Column(key, "own", _meta(key)), "meta.", taken, spelled) for key in keys]
+    own = [Column("id", "own", lambda line: line.id), *(named(_field(name), "sample.", taken, spelled) for name in fields)]
+    scored = [named(column, "metric.", taken, spelled) for column in (*_scores(content.metrics), *_claim_columns(content.metrics))]
+    meta = [named(Column(key, "own", _meta(key)), "meta.", taken, spelled) for key in keys]
     return Columns((*own, *meta, *scored))
 
 
@@ -91,7 +91,8 @@ def text_or_json(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else dumped(value).decode()
 
 
-def _named(column: Column, prefix: str, taken: set[str], spelled: Callable[[str], str]) -> Column:
+def named(column: Column, prefix: str, taken: set[str], spelled: Callable[[str], str] = str) -> Column:
+    """Return a column under a name that is not `taken`, with `prefix` before it as often as that takes; the name is taken then."""
     name = str(column.name)
     while not name.strip() or spelled(name) in taken:
         name = prefix + name
