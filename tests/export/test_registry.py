@@ -68,7 +68,8 @@ def test_an_unknown_name_lists_all_and_gets_the_one_that_is_meant(monkeypatch, n
     text = str(refused.value)
     assert all(one in text for one in names())
     assert 'pip install "ragstone[…]"' in text
-    assert all(f"{one} (ragstone[{extra}])" in text for one, extra in EXTRAS.items())
+    extras = {one: f"（ragstone[{extra}]）" if lang == "zh" else f" (ragstone[{extra}])" for one, extra in EXTRAS.items()}
+    assert all(one + extra in text for one, extra in extras.items())
     said = {"en": "Did you mean", "zh": "是否指"}[lang]
     assert (f"{said} {meant}" in text) if meant else (said not in text)
 

@@ -63,7 +63,7 @@ def _named(to: str | None, output: str | None, lang: Language) -> str:
         return to.strip()
     meant = Path(output or "").suffix[1:].lower()
     hint = say("export.nearest", lang, name=f"--to {meant}") if meant in names() else ""
-    raise ConfigError(say("export.to_missing", lang, nearest=hint, known=known_names()))
+    raise ConfigError(say("export.to_missing", lang, nearest=hint, known=known_names(lang)))
 
 
 def _teller(*, quiet: bool) -> Callable[[str], None]:

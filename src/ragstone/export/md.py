@@ -97,7 +97,7 @@ def _worst(worst: Sequence[WorstCell], lang: Language) -> Iterator[Block]:
 def _worst_line(cell: WorstCell, lang: Language) -> str:
     colon = say("show.colon", lang)
     head = f"{number(cell.value)} {_metric(cell.metric, lang)} {_clipped(cell.sample_id, _NAME)}"
-    claims = "; ".join(f"{verdict_word(c.get('verdict'), lang)}{colon}{c.get('text', '')}" for c in cell.claims)
+    claims = say("show.semicolon", lang).join(f"{verdict_word(c.get('verdict'), lang)}{colon}{c.get('text', '')}" for c in cell.claims)
     return f"{head}{colon}{claims}" if claims else head
 
 

@@ -6,10 +6,14 @@ import importlib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ragstone.errors import ConfigError
 from ragstone.export.base import Exporter
-from ragstone.text import say, screen_language
+from ragstone.text import listing, say, screen_language
+
+if TYPE_CHECKING:
+    from ragstone.types import Language
 
 ENTRY_POINTS = "ragstone.exporters"
 
@@ -68,9 +72,9 @@ def exporter(name: str) -> Exporter:
         raise _broken(point, bad) from bad
 
 
-def known_names() -> str:
+def known_names(lang: Language) -> str:
     """Return every name, with the extra that installs what it needs, as a person reads it."""
-    return ", ".join(f"{one} (ragstone[{EXTRAS[one]}])" if one in EXTRAS else one for one in names())
+    return listing((one + (say("show.why", lang, text=f"ragstone[{EXTRAS[one]}]") if one in EXTRAS else "") for one in names()), lang)
 
 
 def origin_of(found: Exporter) -> str | None:
@@ -103,4 +107,4 @@ def _unknown(name: str) -> ConfigError:
     given = name.lower().removeprefix(".")
     meant = MEANT.get(given) or next(iter(get_close_matches(given, names(), 1, 0.5)), None)
     hint = say("export.nearest", lang, name=meant) if meant else ""
-    return ConfigError(say("export.unknown", lang, name=name, nearest=hint, known=known_names()))
+    return ConfigError(say("export.unknown", lang, name=name, nearest=hint, known=known_names(lang)))

@@ -207,7 +207,7 @@ def _made_up(outcome: Outcome, lang: Language) -> str:
         return say(f"gate.no_new_made_up_skipped_{outcome.lacking or 'base'}", lang)
     shown = [say("gate.claim", lang, sample_id=c.sample_id, text=_cut(c.text)) for c in outcome.claims[:CLAIMS_SHOWN]]
     rest = len(outcome.claims) - len(shown)
-    claims = ("；" if lang == "zh" else "; ").join([*shown, *([say("gate.more", lang, count=rest)] if rest else [])])
+    claims = say("show.semicolon", lang).join([*shown, *([say("gate.more", lang, count=rest)] if rest else [])])
     return say("gate.no_new_made_up_fail", lang, count=len(outcome.claims), claims=claims)
 
 
