@@ -17,7 +17,7 @@ from ragstone.errors import ConfigError, RunFolderError
 from ragstone.figures import metric_named
 from ragstone.language import Folded
 from ragstone.lines import FileLines
-from ragstone.results import SCORES
+from ragstone.run_files import SCORES
 from ragstone.run_folders import DatedRun, runs_in
 from ragstone.shown.history import ALL, ShownHistory
 from ragstone.text import say, screen_language

@@ -21,8 +21,8 @@ from ragstone.metrics import parse
 from ragstone.metrics.base import Metric
 from ragstone.plans.base import Case
 from ragstone.questions.base import Question
-from ragstone.results import existing
 from ragstone.run import Driver
+from ragstone.run_files import existing
 from ragstone.samples import clip
 from ragstone.store import REPLIES, SAMPLES, SCORES, cell_of, load_row, opened, read_manifest, read_rows, write_atomically
 from ragstone.stored import reply_problem, sample_problem, score_problem

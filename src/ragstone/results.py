@@ -19,10 +19,11 @@ from ragstone.analysis.embedded import embedded
 from ragstone.analysis.levels import USUAL, Levels
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts, Terms, summarise
-from ragstone.errors import RunFolderError, similar
-from ragstone.facts import manifest_if_readable, run_facts, text_or_none
-from ragstone.lines import FileLines, Lines, ListLines, Row
-from ragstone.refusals import bad_row, no_run
+from ragstone.errors import RunFolderError
+from ragstone.facts import run_facts, text_or_none
+from ragstone.lines import Lines, ListLines, Row
+from ragstone.refusals import bad_row
+from ragstone.run_files import SCORES, files_of
 from ragstone.score_rows import check, digest, digests, failed_of, filled, names_of, record, rounded
 from ragstone.terms import check_cluster, least_coverage, terms_of, unknown_key
 from ragstone.text import say, screen_language
@@ -32,8 +33,6 @@ if TYPE_CHECKING:  # pydantic costs more to import than a small run costs to rea
 
     from ragstone.shown.summary import ShownSummary
     from ragstone.types import Language, Sample, Score
-
-SCORES, SAMPLES, MANIFEST, REPLIES = "scores.jsonl", "samples.jsonl", "manifest.json", "replies.jsonl"
 
 
 def load(path: str | Path) -> Run:
@@ -47,29 +46,8 @@ def load(path: str | Path) -> Run:
 
         held = read_export(Path(path))
         return Run(held.scores, held.samples, held.manifest, Path(path), held.notices)
-    folder = existing(path)
-    scores = folder / SCORES
-    if not scores.is_file():
-        raise no_run(folder, SCORES)
-    manifest, notices = manifest_if_readable(folder / MANIFEST)
-    samples, replies = (FileLines(folder / name) if (folder / name).is_file() else None for name in (SAMPLES, REPLIES))
-    if not scores.stat().st_size and not (samples and manifest.get("metrics")):
-        raise RunFolderError(say("results.no_scores", screen_language(), path=scores))
-    return Run(FileLines(scores), samples, manifest, folder, notices, replies)
-
-
-def existing(path: str | Path) -> Path:
-    """Return the path of a folder that is there.
-
-    Raises:
-        RunFolderError: there is nothing, or a file.
-    """
-    folder, lang = Path(path), screen_language()
-    if folder.is_file():
-        raise RunFolderError(say("results.not_a_folder", lang, path=folder))
-    if not folder.is_dir():
-        raise RunFolderError(say("results.no_such_folder", lang, path=folder, hint=similar(folder, lang) or say("results.no_hint", lang)))
-    return folder
+    files = files_of(path)
+    return Run(files.scores, files.samples, files.manifest, Path(path), files.notices, files.replies)
 
 
 class Run:

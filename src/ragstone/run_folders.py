@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import RunFolderError
-from ragstone.results import MANIFEST, SCORES, Run, existing, load
+from ragstone.results import Run, load
+from ragstone.run_files import MANIFEST, SCORES, existing
 from ragstone.text import say, screen_language
 
 

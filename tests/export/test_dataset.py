@@ -58,7 +58,7 @@ def test_a_run_without_any_score_is_a_data_set():
 
 @pytest.mark.parametrize("name", ["\0nul", "x\0y", "\ud800 half", "=1", "a.b", "\x1b[31m"])
 def test_columns_and_metrics_of_any_name_are_written_and_read_again(name, tmp_path):
-    rows = [{"sample_id": "a", "metric": name, "value": 0.5, "status": "ok"}, {"sample_id": "a", "metric": "m", "value": 1.0, "status": "ok"}]
+    rows = [{"sample_id": "a", "metric": metric, "value": value, "status": "ok"} for metric, value in ((name, 0.5), ("m", 1.0))]
     run = ragstone.Run.from_scores(rows, [{"id": "a", "question": "q", "meta": {f"{name}!": "mine"}}])
     run.export("dataset", tmp_path / "out")
     run.export("parquet", tmp_path / "out.parquet")

@@ -48,7 +48,7 @@ def check_values(command: Any, args: Sequence[str], lang: Language, see_help: st
 
 def run_hint(sample_id: str, run: Path | None, lang: Language) -> str:
     """Return how two runs are compared where a sample id is the folder of a run; "" where it is none."""
-    from ragstone.results import SCORES
+    from ragstone.run_files import SCORES
 
     with suppress(OSError, ValueError):  # an id may be longer than a path can be
         if run is not None and (Path(sample_id) / SCORES).is_file():

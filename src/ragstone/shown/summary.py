@@ -167,5 +167,6 @@ def lowest(worst: tuple[WorstCell, ...], lang: Language) -> Iterator[Block]:
 def _worst_line(cell: WorstCell, lang: Language) -> str:
     colon = say("show.colon", lang)
     head = f"{number(cell.value)} {metric_name(cell.metric, lang)} {cell.sample_id}"
-    claims = say("show.semicolon", lang).join(f"{c.get('id', '?')} {verdict_word(c.get('verdict'), lang)}{colon}{c.get('text', '')}" for c in cell.claims)
+    told = (f"{c.get('id', '?')} {verdict_word(c.get('verdict'), lang)}{colon}{c.get('text', '')}" for c in cell.claims)
+    claims = say("show.semicolon", lang).join(told)
     return head + (colon + claims if claims else "")
