@@ -466,3 +466,21 @@ def test_a_metric_that_breaks_its_word_is_told_to_its_author() -> None:
 
     with pytest.raises(ConfigError, match="judged"):
         ragstone.evaluate(KEYWORDS, metrics=[Sly()])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_what_a_program_does_on_sigterm_is_as_before_when_a_call_returns():
+    from ragstone.api import run_sync
+
+    async def nothing() -> int:
+        return 1
+
+    def own(*_: object) -> None:
+        pass
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        assert run_sync(nothing()) == 1
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -182,10 +182,12 @@ def _is_looping() -> bool:
 
 def _run_here(main: Coroutine[Any, Any, T]) -> T:
     done: list[T] = []
+    heeds = threading.current_thread() is threading.main_thread() and os.name != "nt"
+    before = signal.getsignal(signal.SIGTERM) if heeds else None
 
     async def guarded() -> None:
         task = asyncio.current_task()
-        if task and threading.current_thread() is threading.main_thread() and os.name != "nt":
+        if task and heeds:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         done.append(await main)  # as the task's result it would be shown as a text at the end, which reads all scores
 
@@ -194,6 +196,9 @@ def _run_here(main: Coroutine[Any, Any, T]) -> T:
         return done[0]
     except (KeyboardInterrupt, asyncio.CancelledError) as stopped:
         raise Interrupted(say("store.interrupted", screen_language())) from stopped
+    finally:
+        if before is not None:  # the loop leaves the system's own behind
+            signal.signal(signal.SIGTERM, before)
 
 
 def _run_in_thread(main: Coroutine[Any, Any, T]) -> T:

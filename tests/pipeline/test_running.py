@@ -1,8 +1,10 @@
 """Pipelines over real sockets: what is asked, what is skipped, what begins anew, and how each ending is told."""
 
 import json
+import os
 import re
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -484,3 +486,18 @@ def test_what_was_told_in_another_language_is_told_again_all_the_same(rounds):
     told = rounds.run().step("evaluate").notices
     assert told
     assert rounds.run(lang="zh").step("evaluate").notices == told
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_what_ends_a_process_from_outside_stops_it_as_ctrl_c_does_before_the_first_step_too(rounds):
+    seen: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
+    try:
+        rounds.write(work="work")
+        with pytest.raises(KeyboardInterrupt):
+            rounds.run(environ={"RAGSTONE_JUDG": "x"}, on_notice=lambda _: signal.raise_signal(signal.SIGTERM))
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (seen, rounds.asked) == ([signal.SIGTERM], 0)
+    assert rounds.run().exit_code == 0

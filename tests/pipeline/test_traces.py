@@ -55,12 +55,29 @@ def test_a_round_over_the_traces_of_a_day_and_nothing_the_second_time(lang):
         assert (told.whole, len(server.langfuse.scores()), server.langfuse.held()["traces"]) == ([], 2, 0)
 
 
-def test_a_window_without_traces_ends_the_round(capfd):
+@pytest.mark.parametrize(("lang", "said"), [("en", "collect left nothing to go on with"), ("zh", "collect 没有得到可用的数据")])
+def test_a_window_without_traces_is_finished_with_nothing_and_looked_at_again_by_the_next_call(lang, said, capfd):
     write()
     with ThreadedLangfuseServer("v5") as server:
-        serve(server.langfuse, [])
-        assert round_of(server) == 3
-    assert "clproject0001" in capfd.readouterr().err
+        told = serve(server.langfuse, [])
+        assert round_of(server, lang) == 1
+        shown = capfd.readouterr()
+        assert "clproject0001" in shown.err
+        assert shown.out.count(said) == 3
+        told.traces.append(trace("t1", question="几天年假？", answer=ANSWER, passages=[PASSAGE]))
+        assert round_of(server, lang) == 0
+        assert {one["traceId"] for one in server.langfuse.scores()} == {"t1"}
+
+
+def test_an_empty_day_shows_no_numbers_of_the_day_before(capfd):
+    write()
+    with ThreadedLangfuseServer("v5") as server:
+        serve(server.langfuse, [trace("t1", question="几天年假？", answer=ANSWER, passages=[PASSAGE])])
+        assert round_of(server) == 0
+        write('until = "2026-12-01T00:01"')
+        capfd.readouterr()
+        assert round_of(server) == 1
+    assert "1.000" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(("until", "more", "said"), WRONG)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from ragstone.errors import RagstoneError
+
 if TYPE_CHECKING:
     from ragstone.pipeline.course import Course
     from ragstone.progress import Progress, RowProgress
@@ -16,7 +18,14 @@ if TYPE_CHECKING:
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 Status = Literal["done", "skipped", "not_run", "failed"]
-"""`skipped`: nothing has changed, or there is nothing to be done; `failed`: ended with 2 or 3; `not_run`: one before it did."""
+"""`skipped`: nothing has changed, or there is nothing to be done; `failed`: ended with 2 or 3, or with nothing that
+later ones could go on with; `not_run`: one before it did."""
+
+
+class NothingToJudge(RagstoneError):
+    """A step came to its end and there is no sample: nothing is wrong, and nothing can be measured."""
+
+    exit_code = 1
 
 
 class Listener(Protocol):

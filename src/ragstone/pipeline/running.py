@@ -101,20 +101,21 @@ def run_file(
     lang: Language | None = None,
 ) -> PipelineResult:
     """Run the pipeline of a file; see `run_pipeline`. `flags`: settings that go ahead of those of the file."""
-    pipeline = _read(path, flags, environ, lang)
-    begin, dry_run = check_step(from_step, pipeline), dry_run or pipeline.config.dry_run
-    before, after = begun(pipeline.steps, begin)
-    checked = check_pipeline(pipeline, after, read_index(pipeline.work))
-    with _locked(pipeline, write=not dry_run):
-        index = read_index(pipeline.work)
-        course = Course(pipeline, index, checked, begin, pipeline.config.retry_failed, written=not dry_run)
-        course.samples = _samples(course, before)
-        with hearing() as hear:
-            for notice in pipeline.notices:
-                hear.notice(notice)
-        results = [_taken(course, step) for step in before]
-        results += _rehearsed(course, after) if dry_run else _done(course, after, hearing)
-        return _ended(course, results, dry_run=dry_run)
+    with _stoppable():
+        pipeline = _read(path, flags, environ, lang)
+        begin, dry_run = check_step(from_step, pipeline), dry_run or pipeline.config.dry_run
+        before, after = begun(pipeline.steps, begin)
+        checked = check_pipeline(pipeline, after, read_index(pipeline.work))
+        with _locked(pipeline, write=not dry_run):
+            index = read_index(pipeline.work)
+            course = Course(pipeline, index, checked, begin, pipeline.config.retry_failed, written=not dry_run)
+            course.samples = _samples(course, before)
+            with hearing() as hear:
+                for notice in pipeline.notices:
+                    hear.notice(notice)
+            results = [_taken(course, step) for step in before]
+            results += _rehearsed(course, after) if dry_run else _done(course, after, hearing)
+            return _ended(course, results, dry_run=dry_run)
 
 
 def _read(path: Path, flags: Mapping[str, Any], environ: Mapping[str, str], lang: Language | None) -> Pipeline:
@@ -182,14 +183,16 @@ def _as_held(held: StepRecord, course: Course, *hints: str) -> dict[str, Any]:
 
 
 def _done(course: Course, steps: Sequence[str], hearing: Hearing) -> Iterator[StepResult]:
-    """Yield what becomes of each step; what ends with 2 or 3 keeps the later ones from running."""
-    stopped: str | None = None
+    """Yield what becomes of each step; one that fails keeps the later ones from running."""
+    why: str | None = None
     for step in steps:
-        if stopped is not None:
-            yield StepResult(step=step, status="not_run", exit_code=None, text=say("pipeline.not_run", course.lang, step=stopped))
+        if why is not None:
+            yield StepResult(step=step, status="not_run", exit_code=None, text=why)
             continue
         result = _step(course, step, hearing)
-        stopped = None if result.exit_code in GOES_ON else step
+        if result.status == "failed":
+            key = "pipeline.not_run_empty" if result.exit_code in GOES_ON else "pipeline.not_run"
+            why = say(key, course.lang, step=step)
         yield result
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone import __version__
-from ragstone.errors import ConfigError, StoppedError
+from ragstone.errors import ConfigError
 from ragstone.langfuse.window import is_fixed, window_of
+from ragstone.pipeline.base import NothingToJudge
 from ragstone.pipeline.prints import fingerprint
 from ragstone.text import say
 
@@ -39,14 +40,19 @@ class TracesAsking:
         return {"asked": self.asked, "version": __version__}
 
     async def collect(self, to: Path, pipeline: Pipeline, hear: Listener) -> Collected:
-        """Read every trace that is due. Raises StoppedError if none became a sample: there is nothing to judge."""
+        """Read every trace that is due. Raises NothingToJudge if none became a sample.
+
+        Of a window without a sample no file is kept: a trace may be told late, and a later call of the day looks again.
+        """
         from ragstone.monitoring import collect_traces
 
         heard: Any = {"on_progress": hear.progress, "on_notice": hear.notice}
         found = await collect_traces(to=to, config=pipeline.config, environ=pipeline.environ, **heard)
         if not found.rows:
             window = found.window.to_dict()
-            raise StoppedError(say("monitored.nothing", pipeline.lang, **window, project=found.project, host=found.host))
+            for path in (found.samples, found.raw):
+                path.unlink(missing_ok=True)
+            raise NothingToJudge(say("monitored.nothing", pipeline.lang, **window, project=found.project, host=found.host))
         return _collected(found)
 
 
