@@ -152,7 +152,7 @@ def test_every_setting_stands_with_its_value_and_origin(lang, judges, told):
         r"\[gate\]\n  min_coverage +0.5 +ragstone.toml\n",
     ):
         assert re.search(pattern, settings), pattern
-    assert re.search(r"^\[export\]\S", settings, re.MULTILINE)
+    assert re.search(r"^\[export\]\n  to +\[\] +", settings, re.MULTILINE)
     assert "\n[collect]\n" in settings
 
 

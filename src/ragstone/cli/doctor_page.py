@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.cli.plain import clip, folded, safe
 from ragstone.cli.width import pad, width
-from ragstone.config.page import IDLE
 from ragstone.config.problems import show_value
 from ragstone.text import say
 
@@ -136,12 +135,8 @@ def _after(report: Report, lang: Language) -> Iterator[str]:
 def _settings(settings: Sequence[Setting], lang: Language) -> Iterator[str]:
     yield say("doctor.settings", lang)
     tables = {name: list(rows) for name, rows in groupby(sorted(settings, key=_order), key=_table_of)}
-    idle = [name for name, rows in tables.items() if f"[{name}]" in IDLE and all(row.origin == "default" for row in rows)]
     for name, rows in tables.items():
-        if name not in idle:
-            yield from (f"[{name}]" if name else say("doctor.settings_top", lang), *_rows(rows, lang))
-    if idle:
-        yield from folded(say("doctor.settings_idle", lang, tables=" ".join(f"[{name}]" for name in idle)), COLUMNS)
+        yield from (f"[{name}]" if name else say("doctor.settings_top", lang), *_rows(rows, lang))
 
 
 def _rows(shown: Sequence[Setting], lang: Language) -> Iterator[str]:

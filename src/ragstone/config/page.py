@@ -11,22 +11,13 @@ from ragstone.config.sources import COMMANDS, FLAGS, Place, kind_of, leaves
 from ragstone.text import say
 from ragstone.types import Language
 
-IDLE: tuple[str, ...] = ("[gate]", "gold", "work", "baseline", "steps")
-"""Settings and tables that are read, checked and not used by any command of this version."""
-
 _FLAG_OF = {place: name for flags in (FLAGS, *COMMANDS.values()) for name, place in flags.items()}
 
 
 def settings_page(lang: Language) -> str:
     """Return the page of settings in Markdown."""
-    shown = [(place, field) for place, field in leaves() if not _idle(place)]
-    tables = [_table(table, list(rows), lang) for table, rows in groupby(sorted(shown, key=_order), key=lambda item: _table_of(item[0]))]
-    comma = say("metrics.comma", lang)
-    return say("settings.page", lang, tables="\n".join(tables), idle=comma.join(f"`{name}`" for name in IDLE)).lstrip()
-
-
-def _idle(place: Place) -> bool:
-    return f"[{place[0]}]" in IDLE or place[0] in IDLE
+    tables = [_table(table, list(rows), lang) for table, rows in groupby(sorted(leaves(), key=_order), key=lambda item: _table_of(item[0]))]
+    return say("settings.page", lang, tables="\n".join(tables)).lstrip()
 
 
 def _table_of(place: Place) -> str:
@@ -35,7 +26,7 @@ def _table_of(place: Place) -> str:
 
 def _order(item: tuple[Place, FieldInfo]) -> int:
     """Judge and embeddings first, the top level last; a stable sort keeps the order within a table."""
-    return ("judge", "embeddings", "metrics", "limits", "levels", "collect", "export", "top").index(_table_of(item[0]))
+    return ("judge", "embeddings", "metrics", "limits", "levels", "collect", "gate", "export", "top").index(_table_of(item[0]))
 
 
 def _table(table: str, rows: list[tuple[Place, FieldInfo]], lang: Language) -> str:
@@ -71,6 +62,8 @@ def _meaning(table: str, name: str, lang: Language) -> str:
             return say(f"monitored.setting_{name}", lang)
         case "collect":
             return say(f"platforms.setting_{name}", lang)
+        case "gate":
+            return say(f"settings.gate_{name}", lang)
         case "export":
             return say(f"settings.export_{name}", lang)
         case "langfuse":
