@@ -81,3 +81,15 @@ def test_a_suspended_server_stops_and_gets_the_rest_once_it_takes_things(rounds)
         assert statuses(rounds.run(environ=server.environ))["export"] == "failed 3"
         server.langfuse.play("v5")
         assert statuses(rounds.run(environ=server.environ)) == dict.fromkeys(STEPS, "skipped") | {"export": "done"}
+
+
+OTEL = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SERVICE_NAME")
+MLFLOW = ("MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID", "MLFLOW_TRACKING_URI")
+
+
+@pytest.mark.parametrize("name", [*OTEL, *MLFLOW])
+def test_another_place_in_the_environment_is_sent_to_again(rounds, name):
+    rounds.write(steps=STEPS, export={"to": ["csv"]})
+    assert statuses(rounds.run(environ={name: "one"}))["export"] == "done"
+    assert statuses(rounds.run(environ={name: "one"}))["export"] == "skipped"
+    assert statuses(rounds.run(environ={name: "two"})) == dict.fromkeys(STEPS, "skipped") | {"export": "done"}

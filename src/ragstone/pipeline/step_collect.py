@@ -12,7 +12,7 @@ from ragstone.errors import ConfigError
 from ragstone.pipeline.base import LANGUAGES, Inputs, LeftOut, Listener, Outcome
 from ragstone.pipeline.file import Pipeline
 from ragstone.pipeline.prints import fingerprint, of_file
-from ragstone.text import say
+from ragstone.text import listing, say
 
 if TYPE_CHECKING:
     from ragstone.collecting import Collected
@@ -99,7 +99,6 @@ def gold_of(pipeline: Pipeline) -> SampleSource:
     """Return the gold set, checked whole; raises ConfigError if the file names none, DataError if it cannot be used."""
     from ragstone.errors import DataError, Problem
     from ragstone.samples import scan
-    from ragstone.text import listing
 
     config, lang = pipeline.config, pipeline.lang
     if pipeline.gold is None:
@@ -138,11 +137,11 @@ class Collect:
         found = run_sync(asking.collect(to, course.pipeline, hear))
         limit = course.pipeline.config.min_coverage
         counts = {"ok": found.ok, "rows": found.rows, "failed": found.failed}
-        words = ", ".join(f"{word} {rows.count}" for word, rows in found.reasons.items())
+        words = [f"{word} {rows.count}" for word, rows in found.reasons.items()]
         key = "pipeline.collected_failed" if found.failed else "pipeline.collected"
         return Outcome(
             exit_code=0 if found.covered(limit) else 1,
-            texts={lang: say(key, lang, **counts, words=words) for lang in LANGUAGES},
+            texts={lang: say(key, lang, **counts, words=listing(words, lang)) for lang in LANGUAGES},
             files=(to,),
             numbers={**counts, "asked": found.asked, "requests": found.requests},
             now=say("pipeline.asked_now", course.lang, asked=found.asked),
