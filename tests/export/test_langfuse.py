@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -548,6 +549,8 @@ async def test_a_dry_run_tells_what_would_be_sent_and_asks_nobody(lang: Any, tmp
         plan = await send(run, order(server, tmp_path, lang=lang, dry_run=True))
         assert dict(plan.due) == {"dataset": 1, "item": 23, "trace": 23, "score": 38, "mean": 2}
         assert (plan.dry_run, plan.missing, dict(plan.accepted), dict(plan.kept)) == (True, 0, {}, {})
+        parts = [sum(map(int, re.findall(r"\d+", notice))) for notice in plan.notices]
+        assert plan.requests in parts
         assert server.seen == []
         assert not (run / FOLDER).exists()
         done = await send(run, order(server, tmp_path))

@@ -173,7 +173,7 @@ def _planned(content: Content, order: Order) -> Receipt:
         due = Due(content, frame, origins_of(content, frame, order.lang))
         counts = _Plan(due, notes)
         sent = sum(counts.requests.values())
-        notices.append(say("sending.plan", order.lang, **_shown(counts.requests)))
+        notices.append(say("sending.plan", order.lang, reads=_READS, **_shown(counts.requests)))
         if minutes := _minutes(counts.requests):
             notices.append(say("sending.plan_limits", order.lang, minutes=minutes))
         return Receipt(
