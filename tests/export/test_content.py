@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from support.exported import MANIFEST, SAMPLES, SCORES, write_folder
+from support.exported import MANIFEST, SAMPLES, SCORES, exported, write_folder
 
 import ragstone
 from ragstone import Run
@@ -105,3 +105,25 @@ def test_a_run_without_a_score_yet(tmp_path):
     held = content(tmp_path, scores=[], manifest=MANIFEST)
     assert cells(held) == {name: [("failed", "interrupted")] * 2 for name in ("s1", "=1+1", "s3")}
     assert list(held.scores()) == []
+
+
+class Counted:
+    """Rows that count how often they are gone through."""
+
+    def __init__(self, lines):
+        self.lines, self.count = lines, 0
+
+    def __getattr__(self, name):
+        return getattr(self.lines, name)
+
+    def read(self, notices):
+        self.count += 1
+        return self.lines.read(notices)
+
+
+@pytest.mark.parametrize(("to", "scores", "samples"), [("csv", 1, 3), ("jsonl", 1, 1), ("json", 2, 3), ("md", 1, 1)])
+def test_an_export_goes_through_a_run_no_oftener_than_it_must(tmp_path, to, scores, samples):
+    run = ragstone.load(write_folder(tmp_path, scores=[{**row, "metric": "faithfulness"} for row in SCORES], manifest={}))
+    run._rows, run._samples = Counted(run._rows), Counted(run._samples)
+    assert exported(run, to) == exported(tmp_path, to)
+    assert (run._rows.count, run._samples.count) == (scores, samples)

@@ -14,6 +14,7 @@ from ragstone.analysis.summary import RunFacts
 from ragstone.export.measured import Measured
 from ragstone.results import Run
 from ragstone.shown.summary import ShownSummary
+from ragstone.terms import terms_of
 from ragstone.types import Status
 
 Row = dict[str, Any]
@@ -81,6 +82,14 @@ class Content:
         cells, facts, notices = self._read
         return self.run.summary_of(cells, facts, notices, worst=0)
 
+    def shown(self) -> ShownSummary:
+        """The run in numbers as `Run.summary` tells it, with slices and lowest scores; the scores are not read for it again."""
+        cells, _, notices = self._read
+        facts = SampleFacts(automatic=True)
+        for row in self.run.sample_rows([]):
+            facts.add(cells.ids.number(str(row["id"])), row)
+        return self.run.summary_of(cells, facts, notices, worst=10, terms=terms_of(levels=self.run.levels))
+
     @property
     def unmeasured(self) -> dict[str, int]:
         """Cells without a value, by their reason, the most frequent first."""
@@ -147,14 +156,15 @@ class Content:
         """Yield what `scores` yields, and in place of a promised cell that has no line one that is failed, `interrupted`."""
         bare = {"repeat": 0, "value": None, "status": INTERRUPTED[0], "reason": INTERRUPTED[1]}
         with self.run.fetching() as fetch:
-            for at, name, _ in self._numbered(fetch):
+            names = self._numbered(fetch)  # the samples are not read unless a name is missing
+            for at in range(len(self._cells)):
+                missing = None
                 for column in self._cells.columns.values():
-                    held = False
-                    for row in _stored(column, at, fetch):
-                        held = True
-                        yield row
-                    if not held and self._cells.outcome(column, at) is not None:
-                        yield {"sample_id": name, "metric": column.metric, **bare}
+                    if rows := list(_stored(column, at, fetch)):
+                        yield from rows
+                    elif self._cells.outcome(column, at) is not None:
+                        missing = missing or next(name for number, name, _ in names if number == at)
+                        yield {"sample_id": missing, "metric": column.metric, **bare}
 
     @property
     def _cells(self) -> Cells:

@@ -27,7 +27,7 @@ class JsonExporter(FileExporter):
     def write(self, content: Content, file: IO[bytes], order: Order) -> None:
         """Write the document piece by piece."""
         run = content.run
-        summary, facts = run.summary(), content.facts.to_dict()
+        summary, facts = content.shown(), content.facts.to_dict()
         told = dict.fromkeys(notice for notice in summary.warnings if notice.code in TOLD_ON)
         head: dict[str, Any] = {
             "format": FORMAT,
