@@ -156,18 +156,18 @@ def _claims(places: list[int], says: Callable[[Cell, Row], str | None]) -> Calla
         cells = [cell for at in places if (cell := line.cells[at]) is not None]
         if not any(cell.status == "ok" or cell.verdicts for cell in cells):
             return None
-        return list(dict.fromkeys(said for cell in cells for verdict in cell.verdicts if (said := says(cell, verdict))))
+        lost = [says(cell, verdict) for cell in cells for verdict in cell.verdicts if not _holds(verdict)]
+        return list(dict.fromkeys([said for said in lost if said]))
 
     return of
 
 
-def _unsupported(_: Cell, verdict: Row) -> str | None:
-    return None if _holds(verdict) else _claim(verdict)
+def _unsupported(_: Cell, verdict: Row) -> str:
+    return _claim(verdict)
 
 
 def _missing(cell: Cell, verdict: Row) -> str | None:
-    wanted = verdict.get("kind") == "reference_claim" and not _holds(verdict)
-    return f"{base_name(cell.metric)} {_claim(verdict)}" if wanted else None
+    return f"{base_name(cell.metric)} {_claim(verdict)}" if verdict.get("kind") == "reference_claim" else None
 
 
 def _holds(verdict: Row) -> bool:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Column, Notice, checked
+from ragstone.analysis.cells import ABSENT, INTERRUPTED, Cells, Column, Lane, Notice, checked
 from ragstone.analysis.slices import SampleFacts
 from ragstone.analysis.summary import RunFacts
 from ragstone.export.measured import Measured
@@ -21,8 +21,7 @@ Row = dict[str, Any]
 Fetch = Callable[[int], Row]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One metric on one sample."""
 
     metric: str
@@ -40,8 +39,7 @@ class Cell:
         return [line for line in self.row.get("verdicts") or () if isinstance(line, dict)]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One sample with its cells."""
 
     id: str
@@ -125,10 +123,10 @@ class Content:
 
     def lines(self) -> Iterator[Line]:
         """Yield every sample in run order, those the run holds first."""
-        columns = list(self._cells.columns.values())
         with self.run.fetching() as fetch:
+            readers = [self._reader(column, fetch) for column in self._cells.columns.values()]
             for at, name, sample in self._numbered(fetch):
-                yield Line(name, sample, tuple([self._cell(column, at, fetch) for column in columns]))
+                yield Line(name, sample, tuple([read(at) for read in readers]))
 
     def scores(self) -> Iterator[Row]:
         """Yield the stored score lines in run order, then metric, then repeat; of a doubled cell the last."""
@@ -205,11 +203,20 @@ class Content:
             name = str(fetch(next(places))["sample_id"])
             yield rest, name, {"id": name}
 
+    def _reader(self, column: Column, fetch: Fetch) -> Callable[[int], Cell | None]:
+        """Return what gives the cell of a sample by its number."""
+        first, *more = column.lanes.values() or (Lane(column.pool),)
+        metric, values, places = column.metric, first.values, first.places
+
+        def read(at: int) -> Cell | None:
+            if more or at >= len(values) or values[at] < 0:
+                return self._cell(column, at, fetch)
+            row = fetch(places[at])  # one repeat, and ok: nearly every cell
+            return Cell(metric, values[at], "ok", row.get("reason"), row)
+
+        return read
+
     def _cell(self, column: Column, at: int, fetch: Fetch) -> Cell | None:
-        lanes = column.lanes
-        if len(lanes) == 1 and (value := next(iter(lanes.values())).value(at)) >= 0:  # nearly every cell, at once
-            row = fetch(next(iter(lanes.values())).places[at])
-            return Cell(column.metric, value, "ok", row.get("reason"), row)
         found = self._cells.outcome(column, at)
         if found is None:
             return None

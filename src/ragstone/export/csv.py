@@ -7,10 +7,11 @@ import csv
 import io
 import math
 import re
-from typing import IO, ClassVar
+from collections.abc import Callable
+from typing import IO, Any, ClassVar
 
 from ragstone.export.base import FileExporter, Order
-from ragstone.export.columns import columns_of, json_text
+from ragstone.export.columns import Kind, columns_of, json_text
 from ragstone.export.content import Content, Line
 from ragstone.text import say
 
@@ -53,13 +54,21 @@ class Table:
         """Cells so far that Excel cuts."""
         run = _run_columns(content, order)
         self._run = [self._cell(value) for value in run.values()]
-        self._columns = columns_of(content, reserved=run, spelled=_safe)
-        self.heads = [*self._columns.names, *run]
+        columns = columns_of(content, reserved=run, spelled=_safe)
+        self.heads = [*columns.names, *run]
         """Names of the columns."""
+        shown: dict[Kind, Callable[[Any], object]] = {"value": _plain, "status": _plain, "claims": self._claims}
+        self._read = [(column.of, shown.get(column.kind, self._cell)) for column in columns.columns]
 
     def row(self, line: Line) -> list[object]:
         """Return the cells of a sample."""
-        return [*(self._cell(value) for value in self._columns.flat_row(line)), *self._run]
+        row = [None if (value := of(line)) is None else shown(value) for of, shown in self._read]
+        row += self._run
+        return row
+
+    def _claims(self, claims: list[str]) -> object:
+        """Claims one below the other."""
+        return self._cell("\n".join(claims)) if claims else None
 
     def _cell(self, value: object) -> object:
         """A value as CSV holds it: numbers as such, text made safe, the rest as JSON."""
@@ -74,6 +83,11 @@ class Table:
         if len(text) > EXCEL_MOST:
             self.long += 1
         return text
+
+
+def _plain(value: object) -> object:
+    """A number in [0, 1], or a word of ragstone's own."""
+    return value
 
 
 def _safe(text: str) -> str:
