@@ -194,6 +194,9 @@ def test_a_drop_fails_the_gate_again_and_again_and_the_report_is_written_all_the
     first = rounds.run()
     for found in (first, rounds.run()):
         assert any("max_drop" in text for text in found.step("gate").notices)
+        for name in ("gate.md", "report.md", "summary.md"):
+            page = (Path(found.folder) / name).read_text(encoding="utf-8")
+            assert "Not checked: \\[gate.metrics.faithfulness\\] max\\_drop" in page, name
     rounds.otherwise = BAD
     for begin in ("collect", None):
         found = rounds.run(begin)

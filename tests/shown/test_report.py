@@ -104,6 +104,22 @@ def test_a_mean_over_too_few_cells_gives_no_answer():
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
+def test_an_answer_that_the_interval_leaves_open_is_called_a_guess(lang):
+    def said(*values):
+        rows = [row("context_recall", value=value, sample_id=f"s{i}") for i, value in enumerate(values)]
+        return answers(Run.from_scores(rows), lang)[say("report.question_complete", lang)]
+
+    plain = say("report.complete_middle", lang)
+    assert said(*[0.6, 0.7] * 30) == plain
+    assert said(1.0, 0.0, 1.0) == say("report.a_guess", lang, answer=plain)
+
+
+def test_what_the_gate_did_not_check_stands_beside_its_verdict():
+    text = report_markdown(run(), gate=ragstone.gate(run(), None, {"min_coverage": 0.5}), unchecked=["Not checked: a rule."], lang="en")
+    assert "> **!** Not checked: a rule." in text
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
 def test_a_smoke_test_is_told_before_the_answers(lang):
     text = report_markdown(run(judge={"model": "local", "endpoint": "local"}), lang=lang)
     notice = say("judges.smoke_test", lang)

@@ -91,10 +91,12 @@ def _report(course: Course) -> str:
     from ragstone.shown.report import report_markdown
 
     steps = course.pipeline.steps
+    gated = gate_of(course) if "gate" in steps else None
     shown: dict[str, Any] = {
         "diagnosis": diagnosis_of(course) if "diagnose" in steps else None,
         "comparison": comparison_of(course) if "compare" in steps else None,
-        "gate": gate_of(course).result if "gate" in steps else None,
+        "gate": gated.result if gated is not None else None,
+        "unchecked": gated.unchecked(course.lang) if gated is not None else (),
     }
     return report_markdown(course.run(), **shown, lang=course.lang)
 

@@ -10,6 +10,7 @@ from ragstone.errors import ConfigError
 from ragstone.pipeline.base import LANGUAGES, Inputs, LeftOut, Listener, Outcome
 from ragstone.pipeline.prints import fingerprint, of_run
 from ragstone.pipeline.step_analysis import written
+from ragstone.shown.blocks import Text, to_markdown
 from ragstone.store import write_atomically
 from ragstone.text import listing, say
 
@@ -32,6 +33,10 @@ class Gated:
     why: str | None = None
     """Why there is no baseline."""
 
+    def unchecked(self, lang: Language) -> tuple[str, ...]:
+        """Return what must be said beside the verdict: a rule that waits is not kept, though nothing fails."""
+        return (say("pipeline.rules_wait", lang, rules=listing(self.waiting, lang), why=self.why),) if self.waiting else ()
+
 
 class Gate:
     """Check the run against the rules of the file; without a table `[gate]` against the usual ones."""
@@ -52,9 +57,10 @@ class Gate:
         del hear
         gated, lang = gate_of(course), course.lang
         found = gated.result
-        files = [*written(course, "gate", found.to_dict(lang), found.to_markdown(lang)), (course.folder / "gate").with_suffix(".junit.xml")]
+        waiting = gated.unchecked(lang)
+        page = to_markdown([*found.blocks(lang), *(Text(text, warning=True) for text in waiting)])
+        files = [*written(course, "gate", found.to_dict(lang), page), (course.folder / "gate").with_suffix(".junit.xml")]
         write_atomically(files[-1], [found.to_junit(lang).encode()])
-        waiting = [say("pipeline.rules_wait", lang, rules=listing(gated.waiting, lang), why=gated.why)] if gated.waiting else []
         return Outcome(
             exit_code=found.exit_code,
             texts={one: _text(found, one) for one in LANGUAGES},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ def report_markdown(
     diagnosis: Diagnosis | None = None,
     comparison: Comparison | None = None,
     gate: GateResult | None = None,
+    unchecked: Sequence[str] = (),
     levels: Levels | None = None,
     lang: Language | None = None,
 ) -> str:
@@ -56,13 +57,14 @@ def report_markdown(
         diagnosis: why it lost its points; None = found out here.
         comparison: how it compares, where that is known already.
         gate: what became of its rules; None = nothing is said of them.
+        unchecked: what is said beside the gate's verdict, e.g. which rules had to wait for a baseline.
         levels: limits of the levels; None = those of the run.
         lang: language of the page; None = the screen's.
 
     Raises:
         RunFolderError: a run cannot be read, or the two have nothing to compare.
     """
-    parts: dict[str, Any] = {"diagnosis": diagnosis, "comparison": comparison, "gate": gate, "levels": levels}
+    parts: dict[str, Any] = {"diagnosis": diagnosis, "comparison": comparison, "gate": gate, "unchecked": unchecked, "levels": levels}
     return to_markdown(report_blocks(run, base, **parts, lang=lang))
 
 
@@ -73,6 +75,7 @@ def report_blocks(
     diagnosis: Diagnosis | None = None,
     comparison: Comparison | None = None,
     gate: GateResult | None = None,
+    unchecked: Sequence[str] = (),
     levels: Levels | None = None,
     lang: Language | None = None,
 ) -> list[Block]:
@@ -87,10 +90,10 @@ def report_blocks(
     found = diagnosis if diagnosis is not None else diagnose(run, levels=levels)
     return [
         *_title(summary, lang),
-        *_questions(summary, found, lang),
+        *_questions(summary, found, levels or run.levels, lang),
         *_wrong(found, lang),
         *_better(comparison, lang),
-        *_gate(gate, lang),
+        *_gate(gate, unchecked, lang),
         *_trust(run, summary, lang),
         *_numbers(summary, lang),
         *_made_with(run, summary, lang),
@@ -110,19 +113,19 @@ def _name(facts: RunFacts) -> str | None:
     return PurePath(facts.path).name if facts.path else facts.run_id
 
 
-def _questions(summary: ShownSummary, found: Diagnosis, lang: Language) -> Iterator[Block]:
+def _questions(summary: ShownSummary, found: Diagnosis, levels: Levels, lang: Language) -> Iterator[Block]:
     of = {base_name(m.metric): m for m in reversed(summary.metrics)}
     asked = [(word, of.get(metric)) for word, metric in QUESTIONS.items() if metric in of or word not in OPTIONAL]
     head = tuple(say(f"report.column_{name}", lang) for name in ("question", "answer", "figures"))
     rows = tuple(
-        (say(f"report.question_{word}", lang), _answer(word, m, summary, found, lang), "" if m is None else _figures(m, lang))
+        (say(f"report.question_{word}", lang), _answer(word, m, summary, found, levels, lang), "" if m is None else _figures(m, lang))
         for word, m in asked
     )
     yield Heading(say("report.questions", lang), 2)
     yield Table(head, rows, "lll")
 
 
-def _answer(word: str, m: MetricSummary | None, summary: ShownSummary, found: Diagnosis, lang: Language) -> str:
+def _answer(word: str, m: MetricSummary | None, summary: ShownSummary, found: Diagnosis, levels: Levels, lang: Language) -> str:
     """An answer in words; none for a mean that covers too little, for with every cell measured it might be another."""
     if m is None:
         return say("report.not_asked", lang, metric=metric_name(QUESTIONS[word], lang))
@@ -131,7 +134,7 @@ def _answer(word: str, m: MetricSummary | None, summary: ShownSummary, found: Di
         return say("report.not_measured", lang, reasons=reasons)
     if m.coverage is not None and m.coverage < summary.min_coverage:
         return say("report.not_known", lang, coverage=percent(m.coverage), limit=percent(summary.min_coverage))
-    return say(f"report.{word}_{m.level}", lang) if m.level else _off_question(found, lang)
+    return _with_doubt(say(f"report.{word}_{m.level}", lang), m, levels, lang) if m.level else _off_question(found, lang)
 
 
 def _off_question(found: Diagnosis, lang: Language) -> str:
@@ -141,6 +144,12 @@ def _off_question(found: Diagnosis, lang: Language) -> str:
         return say("report.answers_all_due", lang)
     word = "none" if not off.count else "many" if off.share >= MANY_OFF else "few"
     return say(f"report.answers_{word}_off", lang, count=off.count, of=off.of)
+
+
+def _with_doubt(answer: str, m: MetricSummary, levels: Levels, lang: Language) -> str:
+    """The answer; with a word of doubt where the interval of the mean allows every other one as well."""
+    ends = (levels.of(m.metric, m.ci.low), levels.of(m.metric, m.ci.high)) if m.ci is not None else None
+    return say("report.a_guess", lang, answer=answer) if ends == ("low", "high") else answer
 
 
 def _figures(m: MetricSummary, lang: Language) -> str:
@@ -167,7 +176,7 @@ def _better(found: Comparison | None, lang: Language) -> Iterator[Block]:
     yield from verdict_blocks(found, lang)
 
 
-def _gate(found: GateResult | None, lang: Language) -> Iterator[Block]:
+def _gate(found: GateResult | None, unchecked: Sequence[str], lang: Language) -> Iterator[Block]:
     from ragstone.shown.gate_page import gate_table, gate_verdict
 
     yield Heading(say("report.gate", lang), 2)
@@ -175,6 +184,7 @@ def _gate(found: GateResult | None, lang: Language) -> Iterator[Block]:
         yield Text(say("report.no_gate", lang))
         return
     yield from gate_verdict(found, lang)
+    yield from (Text(text, warning=True) for text in unchecked)
     if found.outcomes:
         yield gate_table(found, lang)
 
