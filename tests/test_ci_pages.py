@@ -1,7 +1,9 @@
 """The examples of docs/ci.md: YAML that a CI takes, in both languages the same, whose commands, variables and files exist."""
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +88,23 @@ def test_no_value_of_the_event_is_put_into_a_script():
     """What a pull request says could be a command: it may come in by a variable alone."""
     steps = read("github.yml")["jobs"]["pipeline"]["steps"]
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
+
+
+def test_a_comment_that_fails_does_not_take_the_place_of_the_code(tmp_path):
+    told = 'mkdir -p runs/x; echo page > runs/x/report.md; echo \'{"folder": "runs/x"}\'; exit 1'
+    for name, does in {"ragstone": told, "curl": "exit 22", "pip": "exit 0", "python": f'exec {sys.executable} "$@"'}.items():
+        command = tmp_path / "bin" / name
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+        command.chmod(0o755)
+    environ = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "CI_MERGE_REQUEST_IID": "1", "COMMENT_TOKEN": "t"}
+    job = read("gitlab.yml")["answers"]
+    script = "\n".join(["set -eo pipefail", *job["before_script"], *job["script"]])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, check=False)
+    assert (tmp_path / "out" / "report.md").is_file()
+    assert done.returncode == 1
+
+
+def test_merge_requests_see_the_runs_of_the_main_branch_and_forks_start_no_job():
+    assert read("gitlab.yml")["answers"]["cache"]["unprotect"] is True
+    assert "head.repo.full_name == github.repository" in read("github.yml")["jobs"]["pipeline"]["if"]
