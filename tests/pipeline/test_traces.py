@@ -8,6 +8,9 @@ from support.langfuse_server import ThreadedLangfuseServer
 from support.langfuse_traces import serve, trace
 
 from ragstone.cli.app import run
+from ragstone.pipeline.running import run_pipeline
+from ragstone.pipeline.traces import TracesAsking
+from ragstone.text import say
 
 ANSWER, CLAIM, PASSAGE = "有 12 天年假。", "满一年有 12 天年假", "年假：满一年 12 天，满五年 15 天。"
 TRUTH = {"claims": {ANSWER: [CLAIM]}, "checks": {CLAIM: {"supported": [PASSAGE]}}, "useful": {"几天年假？": [PASSAGE]}}
@@ -53,6 +56,20 @@ def test_a_round_over_the_traces_of_a_day_and_nothing_the_second_time(lang):
         told.whole.clear()
         assert round_of(server, lang) == 0
         assert (told.whole, len(server.langfuse.scores()), server.langfuse.held()["traces"]) == ([], 2, 0)
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_what_is_told_speaks_of_traces_and_not_of_an_application(lang):
+    write()
+    with ThreadedLangfuseServer("v5") as server:
+        serve(server.langfuse, [trace("t1", question="几天年假？", answer=ANSWER, passages=[PASSAGE])])
+        environ = {**server.environ, "RAGSTONE_CACHE": "cache"}
+        first, second = (run_pipeline("pipeline.toml", environ=environ, lang=lang).step("collect") for _ in range(2))
+    became = say("monitored.became", lang, rows=1, told=1)
+    assert first.text == became + say("monitored.read_now", lang, read=1)
+    assert second.text == say("pipeline.unchanged", lang, text=became)
+    assert list(second.notices) == []
+    assert TracesAsking({"day": "2026-12-01"}).hint(lang) == say("monitored.once_a_day", lang)
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "collect left nothing to go on with"), ("zh", "collect 没有得到可用的数据")])

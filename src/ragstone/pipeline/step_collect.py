@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragstone.collecting import Collected
     from ragstone.pipeline.course import Course
     from ragstone.samples import SampleSource
+    from ragstone.types import Language
 
 FOLDER = "samples"
 _CHANGING_ROWS = ("map", "encoding", "limit", "max_cell_mb")
@@ -39,6 +40,18 @@ class Asking(Protocol):
 
     async def collect(self, to: Path, pipeline: Pipeline, hear: Listener) -> Collected:
         """Get what is still missing and write the samples."""
+        ...
+
+    def hint(self, lang: Language) -> str | None:
+        """Say what no fingerprint can tell; None if there is nothing of the kind."""
+        ...
+
+    def told(self, found: Collected, lang: Language) -> str:
+        """Say what came of it, in a line."""
+        ...
+
+    def now(self, found: Collected, lang: Language) -> str:
+        """Say what this call alone has asked."""
         ...
 
 
@@ -73,6 +86,20 @@ class ApplicationAsking:
         application = make_application(config, pipeline.environ, pipeline.lang, columns=columns_of(self.gold))
         heard: Any = {"on_progress": hear.progress, "on_notice": hear.notice}
         return await collect_source(self.gold, application, to=to, config=config, repeat=self.repeat, **heard)
+
+    def hint(self, lang: Language) -> str:
+        """A new prompt, new documents or another key behind the same settings cannot be seen."""
+        return say("pipeline.collect_hint", lang)
+
+    def told(self, found: Collected, lang: Language) -> str:
+        """How many questions were answered."""
+        words = listing([f"{word} {rows.count}" for word, rows in found.reasons.items()], lang)
+        key = "pipeline.collected_failed" if found.failed else "pipeline.collected"
+        return say(key, lang, ok=found.ok, rows=found.rows, failed=found.failed, words=words)
+
+    def now(self, found: Collected, lang: Language) -> str:
+        """How many questions this call has asked."""
+        return say("pipeline.asked_now", lang, asked=found.asked)
 
 
 def asking_of(pipeline: Pipeline) -> Asking:
@@ -114,13 +141,13 @@ class Collect:
     """Ask what is still due; what stands is not asked again."""
 
     def inputs(self, course: Course) -> Inputs | LeftOut:
-        """Rest on the gold set and on everything that can change an answer. A new prompt behind the same settings is not seen."""
+        """Rest on the gold set and on everything that can change an answer."""
         asking, config = course.checked.asking, course.pipeline.config
         if asking is None:
             raise ConfigError(say("pipeline.no_gold", course.lang, path=course.pipeline.path))
         rows = {name: getattr(config, name) for name in _CHANGING_ROWS}
         print_ = fingerprint({**asking.inputs, "rows": rows, "min_coverage": config.min_coverage})
-        return Inputs(fingerprint=print_, hint=say("pipeline.collect_hint", course.lang))
+        return Inputs(fingerprint=print_, hint=asking.hint(course.lang))
 
     def work(self, course: Course, hear: Listener) -> Outcome:
         """Ask; where `--from collect` asks anew, what was there is set aside first."""
@@ -137,13 +164,11 @@ class Collect:
         found = run_sync(asking.collect(to, course.pipeline, hear))
         limit = course.pipeline.config.min_coverage
         counts = {"ok": found.ok, "rows": found.rows, "failed": found.failed}
-        words = [f"{word} {rows.count}" for word, rows in found.reasons.items()]
-        key = "pipeline.collected_failed" if found.failed else "pipeline.collected"
         return Outcome(
             exit_code=0 if found.covered(limit) else 1,
-            texts={lang: say(key, lang, **counts, words=listing(words, lang)) for lang in LANGUAGES},
+            texts={lang: asking.told(found, lang) for lang in LANGUAGES},
             files=(to,),
             numbers={**counts, "asked": found.asked, "requests": found.requests},
-            now=say("pipeline.asked_now", course.lang, asked=found.asked),
+            now=asking.now(found, course.lang),
             notices=found.notices,
         )

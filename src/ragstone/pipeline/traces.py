@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.monitoring import Monitored
     from ragstone.pipeline.base import Listener
     from ragstone.pipeline.file import Pipeline
+    from ragstone.types import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,18 @@ class TracesAsking:
     def inputs(self) -> Mapping[str, Any]:
         """What is asked for, and by which version it is read."""
         return {"asked": self.asked, "version": __version__}
+
+    def hint(self, lang: Language) -> str | None:
+        """What a window that moves leaves out of the rest of its day; None for one that stands."""
+        return say("monitored.once_a_day", lang) if "day" in self.asked else None
+
+    def told(self, found: Collected, lang: Language) -> str:
+        """How many samples there are, and how many of them can be judged by what was retrieved."""
+        return say("monitored.became", lang, rows=found.rows, told=found.exposed)
+
+    def now(self, found: Collected, lang: Language) -> str:
+        """How many traces this call has read."""
+        return say("monitored.read_now", lang, read=found.asked)
 
     async def collect(self, to: Path, pipeline: Pipeline, hear: Listener) -> Collected:
         """Read every trace that is due. Raises NothingToJudge if none became a sample.
