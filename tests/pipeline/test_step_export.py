@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.langfuse_server import ThreadedLangfuseServer
 from support.rag_server import ThreadedRagServer, fail
-from support.rounds import ALL, Rounds, statuses
+from support.rounds import ALL, BAD, Rounds, statuses
 
 from ragstone.results import load
 
@@ -32,6 +32,16 @@ def test_files_stand_in_the_run_folder_and_are_made_again_only_if_something_chan
     (folder / f"{first.run}.csv").unlink()
     assert statuses(rounds.run())["export"] == "done"
     assert (folder / f"{first.run}.csv").is_file()
+
+
+def test_the_levels_of_the_file_are_those_of_what_is_exported(rounds):
+    rounds.answers["How long is warranty 3?"] = BAD
+    for levels, word in ({}, "high"), ({"high": 0.95, "middle": 0.9}, "low"):
+        rounds.write(steps=STEPS, levels=levels, export={"to": ["md"]})
+        found = rounds.run()
+        (path,) = (Path(found.folder) / "exports").iterdir()
+        row = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| faithfulness | 0.875"))
+        assert word in row
 
 
 def test_in_a_folder_of_ones_own_every_run_has_its_files(rounds):

@@ -41,21 +41,28 @@ class Export:
         if not settings.to:
             return LeftOut(say("pipeline.export_nothing", course.lang))
         places = {name: hashlib.sha256(value.encode()).hexdigest() for name in _WHERE if (value := course.pipeline.environ.get(name))}
-        rests_on = {"run": of_run(course.folder), "settings": settings.model_dump(), "places": places, "lang": course.lang}
+        levels = course.pipeline.config.levels.model_dump()
+        rests_on = {
+            "run": of_run(course.folder),
+            "settings": settings.model_dump(),
+            "places": places,
+            "levels": levels,
+            "lang": course.lang,
+        }
         return Inputs(fingerprint=fingerprint(rests_on))
 
     def work(self, course: Course, hear: Listener) -> Outcome:
         """Write and send. What is missing at the end makes the exit code 1; a server that takes nothing more stops the pipeline."""
         from ragstone.exporting import export_run
 
-        order = order_of(course.pipeline, hear)
+        order, run = order_of(course.pipeline, hear), course.run()
         done: list[tuple[str, Path | None, Written | Receipt]] = []
         files = list[Path]()
         for name, path in targets(course.pipeline, course.folder):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 files.append(path)
-            done.append((name, path, export_run(course.folder, name, path, force=True, order=order)))
+            done.append((name, path, export_run(run, name, path, force=True, order=order)))
         return Outcome(
             exit_code=next((found.exit_code for *_, found in done if found.exit_code), 0),
             texts={lang: " ".join(_sentences(done, lang)) for lang in LANGUAGES},
