@@ -106,10 +106,19 @@ def test_a_value_that_is_no_number_comes_back_as_not_measured(tmp_path):
 
 
 values = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), st.text())
-metas = st.dictionaries(st.text(), st.recursive(values, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner)))
+names = st.text(max_size=12)
+metas = st.dictionaries(
+    names,
+    st.recursive(values, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=6),
+    max_size=4,
+)
 
 
-@given(st.lists(st.tuples(st.text(min_size=1), st.text(), metas, st.floats(0, 1) | st.none()), min_size=1, unique_by=lambda one: one[0]))
+@given(
+    st.lists(
+        st.tuples(st.text(min_size=1), st.text(), metas, st.floats(0, 1) | st.none()), min_size=1, max_size=6, unique_by=lambda one: one[0]
+    )
+)
 @settings(max_examples=25, deadline=None)
 def test_whatever_a_run_holds_comes_back(rows):
     samples = [{"id": name, "question": text, "answer": text, "meta": meta} for name, text, meta, _ in rows]
