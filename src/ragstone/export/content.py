@@ -128,6 +128,12 @@ class Content:
             for at, name, sample in self._numbered(fetch):
                 yield Line(name, sample, tuple([read(at) for read in readers]))
 
+    def bare_lines(self) -> Iterator[Line]:
+        """Yield what `lines` yields, but without cells: the scores are not read."""
+        with self.run.fetching() as fetch:
+            for _, name, sample in self._numbered(fetch):
+                yield Line(name, sample, ())
+
     def scores(self) -> Iterator[Row]:
         """Yield the stored score lines in run order, then metric, then repeat; of a doubled cell the last."""
         with self.run.fetching() as fetch:

@@ -44,7 +44,7 @@ def origins_of(content: Content, frame: Frame, lang: Language) -> Origins:
         ConfigError: one was read from another server or project than the one that is connected. Its scores would be lost there.
     """
     own = read = 0
-    for line in content.lines():
+    for line in content.bare_lines():
         found = origin_of(line.sample)
         if found is None:
             own += 1
@@ -67,7 +67,7 @@ class Due:
     def items(self) -> Iterator[Unit]:
         """Yield an item a gold row, once where several answers were collected for it."""
         several = set[str]()
-        for line in self._own():
+        for line in self._own(self._content.bare_lines()):
             if (row := gold_row(line)) != line.id:
                 if row in several:
                     continue
@@ -77,12 +77,12 @@ class Due:
     def traces(self) -> Iterator[Unit]:
         """Yield a trace a sample."""
         self._used = self._used or usage_of(self._content.run)
-        for line in self._own():
+        for line in self._own(self._content.lines()):
             yield trace_unit(line, self.frame, self._used)
 
     def run_items(self, without: set[str]) -> Iterator[Unit]:
         """Yield a link a sample, but for items that are not there."""
-        for line in self._own():
+        for line in self._own(self._content.bare_lines()):
             if item_id(line, self.frame) not in without:
                 yield run_item_unit(line, self.frame)
 
@@ -94,8 +94,9 @@ class Due:
         """Yield a score a metric on the run; none where every sample was read from Langfuse, for there is no run then."""
         return mean_units(self._content.summary, self.frame, run_id) if self.origins.own else iter(())
 
-    def _own(self) -> Iterator[Line]:
-        return (line for line in self._content.lines() if origin_of(line.sample) is None)
+    @staticmethod
+    def _own(lines: Iterator[Line]) -> Iterator[Line]:
+        return (line for line in lines if origin_of(line.sample) is None)
 
 
 class Delivery:

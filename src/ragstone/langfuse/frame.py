@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragstone.config.delivery import LangfuseSettings
@@ -22,7 +23,7 @@ _ASKED = ("question", "reference", "reference_points", "reference_contexts")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Frame:
     """What every body of an export shares. The same run makes the same frame, today and tomorrow."""
 
@@ -48,7 +49,7 @@ class Frame:
     lang: Language = "en"
     """Language of comments on the whole run, and on samples that do not say theirs."""
 
-    @property
+    @cached_property
     def start(self) -> int:
         """The timestamp in nanoseconds since 1970."""
         return round((datetime.fromisoformat(self.timestamp) - _EPOCH).total_seconds() * 1000) * 1_000_000
@@ -58,12 +59,12 @@ class Frame:
         """Which run of which data set it is: runs are told apart by name within one."""
         return f"{self.dataset}|{self.run_name}"
 
-    @property
+    @cached_property
     def experiment_id(self) -> str | None:
         """As Langfuse derives it; None as long as the data set is not there."""
         return None if self.dataset_id is None else ids.experiment_id(self.project_id, self.dataset_id, self.run_name)
 
-    @property
+    @cached_property
     def known(self) -> dict[str, str]:
         """What stands beside everything: run, signature, gold fingerprint and smoke-test notice, as far as there are some."""
         found = {"run": self.run_id, "signature": self.signature, "gold_fingerprint": self.gold_fingerprint, "notice": self.notice}

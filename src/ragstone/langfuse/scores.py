@@ -30,11 +30,12 @@ Row = dict[str, Any]
 
 def score_units(line: Line, frame: Frame) -> Iterator[Unit]:
     """Yield a score a measured cell, in the order of the metrics: on the trace the sample was read from, else on its own."""
+    place, lang = _place(line, frame), _language(line, frame)
     for cell in line.cells:
         if cell is not None and cell.value is not None:
             name = ids.score_id(frame.project_id, frame.run_name, line.id, cell.metric)
-            body = {**_score(name, cell.metric, cell.value, frame), **_place(line, frame)}
-            if comment := _comment(cell, _language(line, frame)):
+            body = {**_score(name, cell.metric, cell.value, frame), **place}
+            if comment := _comment(cell, lang):
                 body["comment"] = comment
             body["metadata"] = _beside(line, cell, frame)
             yield Unit("score", name, body, sample_id=line.id, metric=cell.metric)
@@ -70,7 +71,7 @@ def _place(line: Line, frame: Frame) -> Row:
 def _beside(line: Line, cell: Cell, frame: Frame) -> Row:
     reason = {"reason": cell.reason} if cell.reason else {}
     told: Row = {"status": cell.status, **reason, "sample_id": line.id, **frame.known, "repeats": frame.repeats}
-    verdicts = [{name: one[name] for name in _PARTS if one.get(name) not in (None, [])} for one in cell.verdicts]
+    verdicts = [{name: held for name in _PARTS if (held := one.get(name)) is not None and held != []} for one in cell.verdicts]
     room = METADATA - len(str(told).encode("utf-8", "replace")) * 2
     found, cut = fitted(verdicts, max(room, METADATA // 4))
     told |= {"verdicts": found, **({"clipped": True} if cut else {})}
