@@ -223,6 +223,25 @@ async def test_where_nothing_is_unpacked_traces_go_as_they_are(status: int):
         assert len(server.asked(OTLP)) <= 60
 
 
+@pytest.mark.parametrize("count", ["1", 1])
+async def test_spans_that_are_taken_in_part_are_found(count: object):
+    units = [trace(n) for n in range(20)]
+    told = {"partialSuccess": {"rejectedSpans": count, "errorMessage": "too old"}}
+    async with LangfuseServer() as server, course(server, Notes()) as made:
+        server.script = lambda asked: tell(told) if asked.path == OTLP and units[7].id.encode() in asked.raw else server.langfuse(asked)
+        await made.sending.send(units, made.posting.traces)
+        assert [(one.id, one.reason) for one in made.sending.rejected] == [(units[7].id, "too old")]
+        assert made.sending.accepted == {"trace": 19}
+
+
+@pytest.mark.parametrize("body", [{}, {"partialSuccess": {}}, {"partialSuccess": None}, {"partialSuccess": {"rejectedSpans": "0"}}])
+async def test_spans_that_are_taken_whole(body: object):
+    async with LangfuseServer() as server, course(server, Notes()) as made:
+        server.script = lambda asked: tell(body) if asked.path == OTLP else server.langfuse(asked)
+        await made.sending.send([trace(1)], made.posting.traces)
+        assert made.sending.accepted == {"trace": 1}
+
+
 @pytest.mark.parametrize("generation", ["v5", "v4"])
 async def test_a_pack_that_is_too_large_is_halved(generation):
     async with LangfuseServer(generation) as server, course(server, Notes()) as made:

@@ -71,12 +71,12 @@ class Posting:
         reply = await self._client.post("otel/v1/traces", body, packed=packed, headers=_OTLP)
         if reply.good:
             self._packed = packed
-            return TAKEN
+            return _of_spans(reply.body)
         if reply.status in (400, 415) and self._packed is None and len(pack) == 1:  # what stands before a server may not unpack
             plain = await self._client.post("otel/v1/traces", body, headers=_OTLP)
             self._packed = not plain.good
             if plain.good:
-                return TAKEN
+                return _of_spans(plain.body)
         return Verdict(unclear=_words(reply))
 
     async def item(self, pack: Pack) -> Verdict:
@@ -224,6 +224,14 @@ def _words(reply: Reply) -> str:
 
 def _of_one(pack: Pack, reply: Reply) -> Verdict:
     return TAKEN if reply.good else Verdict({one.unit.id: _words(reply) for one in pack})
+
+
+def _of_spans(body: Any) -> Verdict:
+    """Spans may be taken in part, which the reply counts."""
+    told = body.get("partialSuccess") if isinstance(body, dict) else None
+    if not isinstance(told, dict) or str(told.get("rejectedSpans") or 0) == "0":
+        return TAKEN
+    return Verdict(unclear=str(told.get("errorMessage") or "partialSuccess"))
 
 
 def _id(reply: Reply) -> str | None:
