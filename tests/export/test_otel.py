@@ -238,3 +238,16 @@ def test_only_what_the_run_holds_has_a_span(sample, expected):
     names = {orjson.loads(span.json)["name"] for line in content.lines() for span in sample_spans(line, content)}
     assert names == {"ragstone sample", "evaluate m"} | expected
     assert len(list(run_spans(content))) == 2
+
+
+DEEP = orjson.loads(b"[" * 900 + b"]" * 900)
+
+
+@pytest.mark.parametrize("value", [{"n": 10**30}, {"x": float("nan")}, float("nan"), DEEP, {"\ud800": "\ud800"}, {1: 2}])
+async def test_whatever_a_sample_holds_can_be_sent(value):
+    rows = [{"sample_id": "\ud800", "metric": "m", "value": 0.5, "status": "ok", "verdicts": [{"id": "a1", "more": value}]}]
+    run = Run.from_scores(rows, [{"id": "\ud800", "question": "q", "meta": {"held": value}}], {"signature": "\ud800"})
+    async with RagServer(tell({})) as server:
+        receipt = await send(Content(run), server)
+    assert receipt.missing == 0
+    assert [one for span in spans_of(server) for one in span["attributes"] if None in one["value"].values()] == []

@@ -23,6 +23,7 @@ from ragstone.export.base import Order, Sink
 from ragstone.export.content import Content
 from ragstone.export.otel_spans import Span, run_spans, sample_spans
 from ragstone.export.receipt import Receipt, Rejected
+from ragstone.plain_json import dumped
 from ragstone.text import say, screen_language
 from ragstone.transport.answer import Answer
 from ragstone.transport.endpoint import Endpoint, Key, Role
@@ -180,7 +181,9 @@ def body_of(spans: Iterable[Span], content: Content, environ: Mapping[str, str])
     resource = {"attributes": [{"key": key, "value": {"stringValue": value}} for key, value in told.items() if value]}
     scope = {"name": "ragstone", "version": __version__}
     held = {"scope": scope, "spans": [orjson.Fragment(span.json) for span in spans]}
-    return gzip.compress(orjson.dumps({"resourceSpans": [{"resource": resource, "scopeSpans": [held]}]}), 5, mtime=0)
+    return gzip.compress(
+        orjson.dumps({"resourceSpans": [{"resource": orjson.Fragment(dumped(resource)), "scopeSpans": [held]}]}), 5, mtime=0
+    )
 
 
 def _partial(data: Any) -> tuple[int, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from ragstone.export.identity import MILLISECOND, began, seed_of
+from ragstone.plain_json import dumped
 
 if TYPE_CHECKING:
     from ragstone.export.content import Cell, Content, Line
@@ -85,12 +85,12 @@ def _evaluation(cell: Cell, sample: str, trace: str, root: str, seed: str, at: i
 # ------------------------------------------------------------------ ids
 def ids(*parts: str) -> str:
     """Return a trace id: 32 hex digits that depend on the parts alone."""
-    return sha256(orjson.dumps(["ragstone-otel", *parts])).hexdigest()[:32]
+    return sha256(dumped(["ragstone-otel", *parts])).hexdigest()[:32]
 
 
 def span_id(*parts: str) -> str:
     """Return a span id: 16 hex digits."""
-    return sha256(orjson.dumps(["ragstone-otel-span", *parts])).hexdigest()[:16]
+    return sha256(dumped(["ragstone-otel-span", *parts])).hexdigest()[:16]
 
 
 # ------------------------------------------------------------------ OTLP
@@ -111,12 +111,12 @@ def _span(
     row |= {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + MILLISECOND), "attributes": list(_attributes(told))}
     if failed is not None:
         row["status"] = {"code": ERROR, "message": failed}
-    return Span(name, _dumped(row), sample, metric)
+    return Span(name, dumped(row), sample, metric)
 
 
 def _attributes(told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for key, value in told.items():
-        if value is not None:
+        if value is not None and not (isinstance(value, float) and not math.isfinite(value)):
             yield {"key": key, "value": _value(value)}
 
 
@@ -162,20 +162,4 @@ def _usage(usage: Any) -> dict[str, int]:
 
 
 def _json(value: Any) -> str:
-    return _dumped(value).decode()
-
-
-def _dumped(value: Any) -> bytes:
-    """JSON of a row; what no UTF-8 can hold (rows made in Python) stands as U+FFFD."""
-    try:
-        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        return orjson.dumps(_in_utf_8(value), default=str, option=orjson.OPT_NON_STR_KEYS)
-
-
-def _in_utf_8(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_in_utf_8(key): _in_utf_8(held) for key, held in value.items()}
-    return [_in_utf_8(held) for held in value] if isinstance(value, list | tuple) else value
+    return dumped(value).decode()
