@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,6 +36,7 @@ from ragstone.transport.wire import Sleep
 if TYPE_CHECKING:
     from ragstone.export.content import Content
     from ragstone.langfuse.units import Unit
+    from ragstone.types import Language
 
 HOBBY: Mapping[str, int] = {"trace": 1000, "score": 30, "mean": 30, "dataset": 100, "item": 100}
 """Requests a minute on the free plan of the cloud, by what they send."""
@@ -160,34 +161,39 @@ def _links(url: str, project: Project, delivery: Delivery) -> tuple[str, ...]:
 # ------------------------------------------------------------------ dry run
 def _planned(content: Content, order: Order) -> Receipt:
     """Tell what would be sent, from the run folder alone."""
-    notices, url = list[str](), ""
-    try:
-        url = host_of(order.environ, order.lang).url
-    except ConfigError as unset:
-        notices.append(str(unset))
+    url, notices = _named_host(order)
     project_id = _known_project(_folder(content), url)
     frame, ledger = _opened(content, order, url, project_id, read_only=True) if project_id else (_guessed(content, order, url), None)
     if ledger is not None and (dataset := ledger.given("dataset", dataset_name(frame))):
         frame = frame.within(dataset)
     with ledger or Ledger(None, host=url, project_id="", run_name=frame.run_name, timestamp=frame.timestamp) as notes:
-        due = Due(content, frame, origins_of(content, frame, order.lang))
-        counts = _Plan(due, notes)
-        sent = sum(counts.requests.values())
-        notices.append(say("sending.plan", order.lang, reads=_READS, **_shown(counts.requests)))
-        if minutes := _minutes(counts.requests):
-            notices.append(say("sending.plan_limits", order.lang, minutes=minutes))
-        return Receipt(
-            to=LangfuseSink.name,
-            target=f"{url} · {project_id}" if project_id else url or LangfuseSink.name,
-            due=dict(counts.due),
-            kept=dict(counts.kept),
-            requests=sent + _READS,
-            unmeasured=content.unmeasured,
-            dry_run=True,
-            signature=content.facts.signature,
-            notice=content.facts.notice,
-            notices=tuple(notices),
-        )
+        counts = _Plan(Due(content, frame, origins_of(content, frame, order.lang)), notes)
+    return Receipt(
+        to=LangfuseSink.name,
+        target=f"{url} · {project_id}" if project_id else url or LangfuseSink.name,
+        due=dict(counts.due),
+        kept=dict(counts.kept),
+        requests=sum(counts.requests.values()) + _READS,
+        unmeasured=content.unmeasured,
+        dry_run=True,
+        signature=content.facts.signature,
+        notice=content.facts.notice,
+        notices=(*notices, *_costs(counts.requests, order.lang)),
+    )
+
+
+def _named_host(order: Order) -> tuple[str, list[str]]:
+    """The address, "" where it or a key is not set, and what is to be said of that: a dry run needs neither."""
+    try:
+        return host_of(order.environ, order.lang).url, []
+    except ConfigError as unset:
+        return "", [str(unset)]
+
+
+def _costs(requests: Mapping[str, int], lang: Language) -> Iterator[str]:
+    yield say("sending.plan", lang, reads=_READS, **_shown(requests))
+    if minutes := _minutes(requests):
+        yield say("sending.plan_limits", lang, minutes=minutes)
 
 
 class _Plan:
