@@ -1,5 +1,6 @@
 """The index of a work folder: what is written is read back; names, order and tags."""
 
+import json
 import string
 from datetime import UTC, datetime
 
@@ -19,7 +20,15 @@ NOTICES = st.dictionaries(st.sampled_from(["en", "zh"]), st.lists(st.text(max_si
 RECORDS = st.builds(StepRecord, fingerprint=NAMES, exit_code=CODES, at=NAMES, texts=TEXTS, files=FILES, numbers=NUMBERS, notices=NOTICES)
 STEPS = st.dictionaries(st.sampled_from(["evaluate", "gate", "export"]), RECORDS)
 OPTIONAL = st.one_of(st.none(), NAMES)
-RUNS = st.builds(RunEntry, name=NAMES, created_at=NAMES, identity=NAMES, gold_fingerprint=OPTIONAL, samples=OPTIONAL, steps=STEPS)
+RUNS = st.builds(
+    RunEntry,
+    name=NAMES.filter(lambda name: name.strip(".")),
+    created_at=NAMES,
+    identity=NAMES,
+    gold_fingerprint=OPTIONAL,
+    samples=OPTIONAL,
+    steps=STEPS,
+)
 
 
 @given(st.lists(RUNS, max_size=4, unique_by=lambda run: run.name), st.dictionaries(NAMES, RECORDS, max_size=2), st.data())
@@ -39,6 +48,23 @@ def run(name, *, evaluated=True):
 
 def test_no_index_is_an_empty_one(tmp_path):
     assert read_index(tmp_path) == Index()
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "a/b", "..", "", "C:\\runs", 5, None])
+def test_a_run_never_lies_elsewhere_than_below_the_work_folder(tmp_path, name):
+    row = {"name": name, "created_at": "t", "identity": "i"}
+    for document in ({"runs": [row]}, {"runs": [], "tags": {"released": name}}):
+        (tmp_path / INDEX).write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(RunFolderError, match=r"runs\.json"):
+            read_index(tmp_path)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "newer version"), ("zh", "更新版本")])
+def test_an_index_of_a_newer_version_is_left_alone(tmp_path, monkeypatch, lang, said):
+    monkeypatch.setenv("RAGSTONE_LANG", lang)
+    (tmp_path / INDEX).write_text('{"format": 99, "runs": []}', encoding="utf-8")
+    with pytest.raises(RunFolderError, match=said):
+        read_index(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"runs": [{}]}', '{"runs": 1}', '{"runs": [], "collections": {"a": {}}}', "null"])

@@ -504,3 +504,16 @@ def test_what_ends_a_process_from_outside_stops_it_as_ctrl_c_does_before_the_fir
         signal.signal(signal.SIGTERM, before)
     assert (seen, rounds.asked) == ([signal.SIGTERM], 0)
     assert rounds.run().exit_code == 0
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "asks every question anew"), ("zh", "重新提出全部问题")])
+def test_samples_whose_responses_are_gone_are_named_with_what_helps(rounds, lang, said):
+    rounds.run()
+    for raw in (rounds.work / "samples").glob("*.raw.jsonl"):
+        raw.unlink()
+    rounds.write_gold(gold(9))
+    found = rounds.run(lang=lang)
+    assert statuses(found)["collect"] == "failed 2"
+    assert said in found.step("collect").text
+    assert "--force" not in found.step("collect").text
+    assert rounds.run("collect").exit_code == 0

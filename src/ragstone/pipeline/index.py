@@ -15,6 +15,8 @@ from ragstone.store import opened, write_atomically
 from ragstone.text import say, screen_language
 
 INDEX = "runs.json"
+FORMAT = 1
+"""Of the index; a newer one is left alone."""
 FINISHED = (0, 1)
 """Exit codes of steps that came to their end; what ended with another one is not recorded."""
 
@@ -80,7 +82,7 @@ class RunEntry:
         """Return the run of a row of the file; raises KeyError, TypeError, ValueError for one that is none."""
         named = {name: row.get(name) for name in ("gold_fingerprint", "samples")}
         steps = {str(name): StepRecord.read(record) for name, record in (row.get("steps") or {}).items()}
-        return cls(name=str(row["name"]), created_at=str(row["created_at"]), identity=str(row["identity"]), **named, steps=steps)
+        return cls(name=_name(row["name"]), created_at=str(row["created_at"]), identity=str(row["identity"]), **named, steps=steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +133,19 @@ class Index:
         collections = {name: record.to_dict() for name, record in self.collections.items()}
         latest = self.latest.name if self.latest else None
         runs = [{**one.to_dict(), "tags": self.tags_of(one.name)} for one in self.runs]
-        return {"format": 1, "latest": latest, "tags": dict(self.tags), "runs": runs, "collections": collections}
+        return {"format": FORMAT, "latest": latest, "tags": dict(self.tags), "runs": runs, "collections": collections}
 
 
 def _with_step(entry: RunEntry, step: str, record: StepRecord | None) -> RunEntry:
     others = {name: held for name, held in entry.steps.items() if name != step}
     return replace(entry, steps=others if record is None else {**others, step: record})
+
+
+def _name(given: Any) -> str:
+    """Return what a run folder is called; raises ValueError for what would lie elsewhere than right below the work folder."""
+    if not isinstance(given, str) or given in ("", ".", "..") or "/" in given or "\\" in given:
+        raise ValueError(given)
+    return given
 
 
 def read_index(work: Path) -> Index:
@@ -151,8 +160,10 @@ def read_index(work: Path) -> Index:
         raw = file.read()
     try:
         found = orjson.loads(raw)
+        if found.get("format", FORMAT) > FORMAT:
+            raise RunFolderError(say("pipeline.index_newer", screen_language(), path=path, format=found["format"]))
         collections = {str(name): StepRecord.read(row) for name, row in (found.get("collections") or {}).items()}
-        tags = {str(tag): str(run) for tag, run in (found.get("tags") or {}).items()}
+        tags = {str(tag): _name(run) for tag, run in (found.get("tags") or {}).items()}
         return Index(runs=tuple(map(RunEntry.read, found["runs"])), collections=collections, tags=tags)
     except (KeyError, TypeError, ValueError, AttributeError) as bad:
         raise RunFolderError(say("pipeline.index_unreadable", screen_language(), path=path, problem=repr(bad))) from bad

@@ -153,6 +153,7 @@ class Collect:
         """Ask; where `--from collect` asks anew, what was there is set aside first."""
         from ragstone.api import run_sync
         from ragstone.collect.files import set_aside
+        from ragstone.collect.journal import raw_of
 
         asking, to = course.checked.asking, course.samples
         assert asking is not None
@@ -161,6 +162,8 @@ class Collect:
         if course.begin == "collect" and to.exists():
             course.forget("collect")
             hear.notice(say("collecting.set_aside", course.lang, path=set_aside(to)))
+        elif to.exists() and to.stat().st_size and not raw_of(to).exists():  # the sentence of `collect` names options that `run` has not
+            raise ConfigError(say("pipeline.samples_without_raw", course.lang, path=to, raw=raw_of(to).name))
         found = run_sync(asking.collect(to, course.pipeline, hear))
         limit = course.pipeline.config.min_coverage
         counts = {"ok": found.ok, "rows": found.rows, "failed": found.failed}
