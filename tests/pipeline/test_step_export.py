@@ -103,3 +103,16 @@ def test_another_place_in_the_environment_is_sent_to_again(rounds, name):
     assert statuses(rounds.run(environ={name: "one"}))["export"] == "done"
     assert statuses(rounds.run(environ={name: "one"}))["export"] == "skipped"
     assert statuses(rounds.run(environ={name: "two"})) == dict.fromkeys(STEPS, "skipped") | {"export": "done"}
+
+
+def test_what_a_killed_round_left_half_written_goes_with_the_next_and_nothing_else(rounds):
+    rounds.write(steps=STEPS, export={"to": ["csv"], "folder": "out"})
+    found = rounds.run()
+    out = rounds.folder / "out"
+    kept = out / ".other.csv.abcdefgh.part"
+    left = out / f".{found.run}.csv.abcd_fg1.part"
+    for folder in (kept, left):
+        folder.mkdir()
+        (folder / "new").write_text("half", encoding="utf-8")
+    rounds.run("export")
+    assert sorted(path.name for path in out.iterdir()) == [kept.name, f"{found.run}.csv"]

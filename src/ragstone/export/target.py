@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,12 @@ from ragstone.errors import ConfigError, StoppedError, reason_of
 from ragstone.text import say, screen_language
 
 Fill = Callable[[IO[bytes] | str], None]
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed processes left beside a file or folder; only for one that nobody else is writing."""
+    for draft in path.parent.glob(f".{escape(path.name[:100])}.????????.part"):
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 class Target:

@@ -53,6 +53,7 @@ class Export:
 
     def work(self, course: Course, hear: Listener) -> Outcome:
         """Write and send. What is missing at the end makes the exit code 1; a server that takes nothing more stops the pipeline."""
+        from ragstone.export.target import sweep
         from ragstone.exporting import export_run
 
         order, run = order_of(course.pipeline, hear), course.run()
@@ -61,6 +62,7 @@ class Export:
         for name, path in targets(course.pipeline, course.folder):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                sweep(path)
                 files.append(path)
             done.append((name, path, export_run(run, name, path, force=True, order=order)))
         return Outcome(
