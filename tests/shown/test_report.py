@@ -92,7 +92,8 @@ def test_off_the_question_is_counted_since_the_mean_of_relevancy_has_no_levels(o
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_what_was_not_measured_is_not_answered(lang):
     said = answers(alone(None), lang)
-    assert said[say("report.question_made_up", lang)] == say("report.not_measured", lang, reasons="timeout 8")
+    why = {"en": "the endpoint did not answer in time: 8", "zh": "接口未按时答复：8"}[lang]
+    assert said[say("report.question_made_up", lang)] == say("report.not_measured", lang, reasons=why)
     assert say("report.question_right", lang) not in said
     assert {"en": "answer_relevancy", "zh": "答案相关性"}[lang] in said[say("report.question_answers", lang)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.analysis.pooled import base_name
 from ragstone.analysis.readings import MANY_OFF
-from ragstone.figures import interval, metric_name, number, percent
+from ragstone.figures import interval, meaning_of, metric_name, number, percent
 from ragstone.shown.blocks import Block, Code, Heading, Items, Table, Text, to_markdown
 from ragstone.text import say, screen_language
 
@@ -130,7 +130,8 @@ def _answer(word: str, m: MetricSummary | None, summary: ShownSummary, found: Di
     if m is None:
         return say("report.not_asked", lang, metric=metric_name(QUESTIONS[word], lang))
     if m.mean is None:
-        reasons = say("show.comma", lang).join(f"{reason} {count}" for reason, count in m.reasons.items())
+        colon, comma = say("show.colon", lang), say("show.comma", lang)
+        reasons = comma.join(f"{meaning_of(reason, lang) or reason}{colon}{count}" for reason, count in m.reasons.items())
         return say("report.not_measured", lang, reasons=reasons)
     if m.coverage is not None and m.coverage < summary.min_coverage:
         return say("report.not_known", lang, coverage=percent(m.coverage), limit=percent(summary.min_coverage))
