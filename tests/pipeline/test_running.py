@@ -219,7 +219,9 @@ def test_a_tag_is_a_baseline_and_one_that_no_run_has_is_waited_for(rounds):
         assert any("max_drop" in text for text in found.step("gate").notices)
         assert found.exit_code == 0
     changed(rounds.work, "good", None, "en")
-    assert "itself" in rounds.run().step("compare").text
+    found = rounds.run()
+    assert "itself" in found.step("compare").text
+    assert "itself" in " ".join(found.step("gate").notices)
     for answer in (BAD, GOOD):
         rounds.otherwise = answer
         found = rounds.run("collect")

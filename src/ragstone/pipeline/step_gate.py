@@ -42,9 +42,9 @@ class Gate:
     """Check the run against the rules of the file; without a table `[gate]` against the usual ones."""
 
     def inputs(self, course: Course) -> Inputs | LeftOut:
-        """Rest on the run, the baseline and the rules."""
+        """Rest on the run, the rules, and the baseline or why there is none, for the page says so."""
         base = course.baseline()
-        held = None if isinstance(base, LeftOut) else {"name": base.name, "run": of_run(base.folder)}
+        held = base.text if isinstance(base, LeftOut) else {"name": base.name, "run": of_run(base.folder)}
         rules = course.checked.rules.model_dump() if course.checked.rules is not None else None
         seed, lang = course.pipeline.config.seed, course.lang
         rests_on = {"run": of_run(course.folder), "base": held, "rules": rules, "seed": seed, "lang": lang}
