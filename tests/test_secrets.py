@@ -91,7 +91,7 @@ def test_a_key_is_masked_in_every_shape_a_server_may_repeat_it_in(name, shape):
     key = KEYS[name]
     endpoint = Endpoint("https://host/v1", "m", Key(key, "K"), JUDGE, "en")
     told = SHAPES[shape](key)
-    hold(key, endpoint.scrub(f"before {told} after"), endpoint.say("bad_url", url=told, setting="x", like="y"))
+    hold(key, endpoint.scrub(f"before {told} after"), endpoint.say("bad_url", url=told, setting="x", example="y"))
     assert "before" in endpoint.scrub(f"before {told} after")
 
 

@@ -113,11 +113,3 @@ def test_the_header_holds_both_keys_and_nothing_shows_them():
         assert SECRET.lower() not in scrubbed.lower()
         assert PUBLIC not in scrubbed
         assert pair not in scrubbed
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_an_address_without_a_scheme_is_told_how_one_looks(lang):
-    with pytest.raises(ConfigError) as told:
-        host_of({"LANGFUSE_HOST": "cloud.example:3000", "LANGFUSE_PUBLIC_KEY": "pk-lf-1", "LANGFUSE_SECRET_KEY": "sk-lf-1"}, lang)
-    assert "https://cloud.langfuse.com" in str(told.value)
-    assert "/v1" not in str(told.value)
