@@ -24,6 +24,8 @@ KEY = "ragstone"
 """Where a schema says which run it is, as JSON."""
 _HALVES = re.compile("[\ud800-\udfff]")
 _LINE = ("kind", "id", "text", "verdict", "evidence", "reason", "quote", "confidence")
+_TEXTS = ("kind", "id", "text", "verdict", "reason", "quote")
+"""Fields of a verdict line that are texts."""
 
 
 Type = Literal["text", "texts", "number", "whole", "flag", "json", "verdicts"]
@@ -99,7 +101,7 @@ def _verdicts(at: int) -> Any:
 
 
 def _struct(held: Row, ok: bool) -> Row:
-    line: Row = {name: text_or_json(held.get(name)) for name in _LINE}
+    line: Row = {name: text_or_json(held.get(name)) for name in _TEXTS}
     evidence, sure = held.get("evidence"), held.get("confidence")
     line["evidence"] = [str(one) for one in evidence] if isinstance(evidence, list | tuple) else None
     line["confidence"] = float(sure) if ok and isinstance(sure, int | float) and not isinstance(sure, bool) else None

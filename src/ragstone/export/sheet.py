@@ -74,7 +74,7 @@ class Book:
         if isinstance(value, int) and abs(value) >= _EXACT:
             value = str(value)
         if isinstance(value, str):
-            cell.value = self._held(value)
+            cell._value = self._held(value)  # as it is: nothing in it is to be found out
             cell.data_type = "s"
             quoted = value[:1] in ("=", "+", "-", "@")
         else:
