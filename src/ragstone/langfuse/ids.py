@@ -16,10 +16,7 @@ _ROOT = "root"
 
 def seed(*parts: str) -> str:
     """Return what an id is made of: the parts with `|` between them; one within a part is escaped, so that parts stay apart."""
-    joined = "|".join(parts)
-    if "\\" not in joined and joined.count("|") == len(parts) - 1:  # nearly always nothing is to be escaped
-        return joined
-    return "|".join(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
+    return "|".join([_escaped(part) if "|" in part or "\\" in part else part for part in parts])
 
 
 def trace_id(project: str, run: str, sample: str) -> str:
@@ -69,3 +66,7 @@ def _digest(text: str) -> str:
 def _whole(text: str) -> str:
     """Return a text that UTF-8 can hold."""
     return text.encode("utf-8", "replace").decode()
+
+
+def _escaped(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("|", "\\|")
