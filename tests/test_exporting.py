@@ -321,3 +321,19 @@ def test_the_package_itself_keeps_its_name():
 
     assert ragstone.export.base.Order is Order
     assert ragstone.export_run is export_run
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of a process")
+def test_a_file_the_disk_does_not_take_whole_is_named(tmp_path):
+    import resource
+
+    from ragstone.export.target import Target
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(StoppedError, match=r"scores\.csv"):
+            Target(tmp_path / "scores.csv", None, force=False).write(lambda file: file.write(b"x" * 5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []

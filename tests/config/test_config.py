@@ -191,6 +191,10 @@ def test_settings_do_not_change():
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
+        (
+            "steps = ['colect']",
+            'ragstone.toml: steps = "colect": must be a list of collect, evaluate, diagnose, compare, gate, report, export; did you mean collect?',
+        ),
         ("concurency = 3", "ragstone.toml: there is no setting concurency; did you mean concurrency?"),
         ("[judge]\nmodle = 'x'", "ragstone.toml: there is no setting modle in [judge]; did you mean [judge] model?"),
         ("model = 'x'", "ragstone.toml: there is no setting model; did you mean [judge] model?"),

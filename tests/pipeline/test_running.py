@@ -519,3 +519,16 @@ def test_samples_whose_responses_are_gone_are_named_with_what_helps(rounds, lang
     assert said in found.step("collect").text
     assert "--force" not in found.step("collect").text
     assert rounds.run("collect").exit_code == 0
+
+
+def test_what_the_steps_came_to_is_told_where_the_page_of_the_call_cannot_be_written(rounds):
+    first = rounds.run()
+    page = Path(first.folder) / "summary.md"
+    page.unlink()
+    page.mkdir()
+    found = rounds.run()
+    assert (found.exit_code, found.run, found.summary.samples) == (3, first.run, 8)
+    assert statuses(found) == dict.fromkeys(ALL, "skipped") | {ALL[-1]: "failed 3"}
+    assert "summary.md" in found.steps[-1].text
+    page.rmdir()
+    assert rounds.run().exit_code == 0

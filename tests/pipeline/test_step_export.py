@@ -116,3 +116,14 @@ def test_what_a_killed_round_left_half_written_goes_with_the_next_and_nothing_el
         (folder / "new").write_text("half", encoding="utf-8")
     rounds.run("export")
     assert sorted(path.name for path in out.iterdir()) == [kept.name, f"{found.run}.csv"]
+
+
+def test_a_file_named_from_elsewhere_is_the_same_pipeline(rounds, monkeypatch):
+    rounds.write(steps=STEPS, export={"to": ["csv"], "folder": "out"})
+    rounds.run()
+    rounds.asked  # noqa: B018
+    for place, name in ((rounds.folder, rounds.file.name), (rounds.folder.parent, f"{rounds.folder.name}/{rounds.file.name}")):
+        monkeypatch.chdir(place)
+        monkeypatch.setattr(rounds, "file", Path(name))
+        assert statuses(rounds.run()) == dict.fromkeys(STEPS, "skipped")
+    assert rounds.asked == 0

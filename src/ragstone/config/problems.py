@@ -191,7 +191,8 @@ def _refused(kind: str, place: Place, value: Any, layer: Layer, lang: Language) 
 def _choices(field: FieldInfo) -> list[str]:
     """The words a setting may be, where it is one of a few."""
     options = [option for option in options_of(field.annotation) if option is not type(None)]
-    return [choice for option in options if kind_of(option) == "choice" for choice in get_args(option)]
+    lists = [get_args(option)[0] for option in options if kind_of(option) == "list"]
+    return [choice for option in (*options, *lists) if kind_of(option) == "choice" for choice in get_args(option)]
 
 
 def _bounds(field: FieldInfo) -> tuple[str | None, str | None]:

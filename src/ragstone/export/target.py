@@ -126,8 +126,12 @@ class Target:
 
     def _made(self, new: Path, fill: Fill) -> int:
         if not self._folder:
-            with new.open("w+b") as file:
+            file = new.open("w+b")
+            try:
                 return self._filled(file, fill)
+            finally:
+                with suppress(OSError):  # closing a file that is full fails again, and without its name
+                    file.close()
         new.mkdir()
         try:
             fill(str(new))

@@ -134,4 +134,5 @@ def _check_baseline(pipeline: Pipeline, index: Index) -> None:
     near = nearest(name, list(known)) if tag else None
     if near is not None or not tag:
         hint = say("config.nearest", lang, name=known[near]) if near else say("pipeline.no_hint", lang)
-        raise ConfigError(say("pipeline.no_such_baseline", lang, name=name, path=pipeline.path, hint=hint, work=pipeline.work))
+        key = "pipeline.no_such_baseline" if tag else "pipeline.no_baseline_folder"
+        raise ConfigError(say(key, lang, name=name, path=pipeline.path, hint=hint, work=pipeline.work))

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragstone.errors import Interrupted, RagstoneError, RunFolderError, reason_of
+from ragstone.errors import Interrupted, RagstoneError, RunFolderError, StoppedError, reason_of
 from ragstone.pipeline.base import Hearing, LeftOut, Listener, Outcome, Step, StepResult
 from ragstone.pipeline.checks import check_pipeline
 from ragstone.pipeline.course import Course
@@ -294,5 +295,14 @@ def _ended(course: Course, results: Sequence[StepResult], *, dry_run: bool) -> P
 
     found = result_of(course, results, dry_run=dry_run)
     if found.folder is not None and Path(found.folder).is_dir() and not dry_run:
-        write_atomically(Path(found.folder) / "summary.md", [found.to_markdown().encode()])
+        try:
+            write_atomically(Path(found.folder) / "summary.md", [found.to_markdown().encode()])
+        except StoppedError as bad:  # what the steps came to must be told all the same
+            return found if any(one.status == "failed" for one in results) else _ended_by(found, bad)
     return found
+
+
+def _ended_by(found: PipelineResult, bad: StoppedError) -> PipelineResult:
+    """The last step fails where the page of the call cannot be written."""
+    last = replace(found.steps[-1], status="failed", exit_code=bad.exit_code, text=str(bad))
+    return replace(found, steps=(*found.steps[:-1], last))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ class Export:
         levels = course.pipeline.config.levels.model_dump()
         rests_on = {
             "run": of_run(course.folder),
-            "settings": settings.model_dump(),
+            "settings": {**settings.model_dump(), "folder": _folder(course.pipeline)},
             "places": places,
             "levels": levels,
             "lang": course.lang,
@@ -72,6 +73,12 @@ class Export:
             numbers={name: _numbers(found) for name, _, found in done},
             notices=tuple(text for name, _, found in done if isinstance(found, Receipt) for text in _notices(name, found, course.lang)),
         )
+
+
+def _folder(pipeline: Pipeline) -> str | None:
+    """The folder, the same wherever the call is made."""
+    folder = pipeline.config.export.folder
+    return os.path.abspath(folder) if folder else None
 
 
 def order_of(pipeline: Pipeline, hear: Listener | None = None) -> Order:
