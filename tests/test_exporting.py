@@ -333,7 +333,7 @@ def test_a_file_the_disk_does_not_take_whole_is_named(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
         with pytest.raises(StoppedError, match=r"scores\.csv"):
-            Target(tmp_path / "scores.csv", None, force=False).write(lambda file: file.write(b"x" * 5000))
+            Target(tmp_path / "out" / "scores.csv", None, force=False).write(lambda file: file.write(b"x" * 5000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert list(tmp_path.iterdir()) == []
+    assert list((tmp_path / "out").iterdir()) == []

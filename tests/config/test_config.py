@@ -193,7 +193,8 @@ def test_settings_do_not_change():
     [
         (
             "steps = ['colect']",
-            'ragstone.toml: steps = "colect": must be a list of collect, evaluate, diagnose, compare, gate, report, export; did you mean collect?',
+            'ragstone.toml: steps = "colect": must be a list of collect, evaluate, diagnose, compare, '
+            "gate, report, export; did you mean collect?",
         ),
         ("concurency = 3", "ragstone.toml: there is no setting concurency; did you mean concurrency?"),
         ("[judge]\nmodle = 'x'", "ragstone.toml: there is no setting modle in [judge]; did you mean [judge] model?"),
