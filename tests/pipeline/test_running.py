@@ -76,6 +76,21 @@ def test_a_file_that_is_gone_or_changed_is_made_again(rounds, name):
 
 
 # ------------------------------------------------------------------ something changed
+def test_another_key_is_another_application_and_stands_nowhere(rounds):
+    def run(key):
+        return rounds.run(environ={"XDG_CACHE_HOME": str(rounds.folder), "RAGSTONE_COLLECT_API_KEY": key})
+
+    first = run("fastgpt-first-application-key")
+    rounds.asked  # noqa: B018
+    assert (statuses(run("fastgpt-first-application-key"))["collect"], rounds.asked) == ("skipped", 0)
+    rounds.otherwise = BAD
+    second = run("fastgpt-second-application-key")
+    assert (statuses(second)["collect"], rounds.asked) == ("done", 8)
+    assert second.run != first.run
+    written = "".join(path.read_text(encoding="utf-8") for path in rounds.folder.rglob("*") if path.is_file())
+    assert "application-key" not in written
+
+
 def test_a_new_row_of_the_gold_set_is_the_only_one_asked_and_the_run_is_a_new_one(rounds):
     first = rounds.run()
     rounds.write_gold(gold(9))

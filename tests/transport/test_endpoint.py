@@ -53,6 +53,13 @@ def test_a_key_shows_only_its_ends(key: str, masked: str) -> None:
     assert held.header() == ({"Authorization": f"Bearer {key.strip()}"} if key else {})
 
 
+def test_a_mark_tells_keys_apart_and_is_too_short_to_find_one_by() -> None:
+    marks = [Key(f"sk-application-{number}", "K").mark for number in range(8)]
+    assert len(set(marks)) == 8
+    assert {len(str(mark)) for mark in marks} == {4}
+    assert (Key(" sk-application-0 ", "K").mark, Key("", "K").mark, Key(None, "K").mark) == (marks[0], None, None)
+
+
 @pytest.mark.parametrize(
     ("key", "text", "scrubbed"),
     [

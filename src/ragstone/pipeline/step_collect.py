@@ -88,7 +88,7 @@ class ApplicationAsking:
         return await collect_source(self.gold, application, to=to, config=config, repeat=self.repeat, **heard)
 
     def hint(self, lang: Language) -> str:
-        """A new prompt, new documents or another key behind the same settings cannot be seen."""
+        """A new prompt or new documents behind the same settings cannot be seen."""
         return say("pipeline.collect_hint", lang)
 
     def told(self, found: Collected, lang: Language) -> str:
@@ -108,8 +108,9 @@ def asking_of(pipeline: Pipeline) -> Asking:
     Raises ConfigError for settings that are missing or wrong, DataError if the gold set cannot be used.
     """
     from ragstone.api import run_sync
-    from ragstone.collect.select import columns_of, make_application
+    from ragstone.collect.select import application_key, columns_of, make_application
     from ragstone.collect.values import plain
+    from ragstone.transport.key import Key
 
     if pipeline.config.collect.platform == "langfuse":
         from ragstone.pipeline.traces import traces_of
@@ -119,6 +120,8 @@ def asking_of(pipeline: Pipeline) -> Asking:
     application = make_application(pipeline.config, pipeline.environ, pipeline.lang, columns=columns_of(gold))
     asked, mapping = plain(dict(application.asked)), plain(dict(application.mapping))
     run_sync(application.close())
+    name, key = application_key(pipeline.config.collect, pipeline.environ, pipeline.lang)
+    asked["key"] = Key(key, name).mark  # many platforms tell their applications apart by nothing else
     return ApplicationAsking(gold, of_file(Path(gold.name)), asked, mapping, pipeline.config.collect.repeat)
 
 

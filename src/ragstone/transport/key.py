@@ -1,6 +1,7 @@
 """An API key: held in one place, sent as a header, shown nowhere."""
 
 import base64
+import hashlib
 import html
 import re
 from collections.abc import Iterator
@@ -72,6 +73,11 @@ class Key:
     def masked(self) -> str:
         """First 3 and last 2 characters; nothing of a key under 12 characters."""
         return f"{self._value[:3]}…{self._value[-2:]}" if len(self._value) >= 12 else "…"
+
+    @property
+    def mark(self) -> str | None:
+        """Four hex digits that tell most keys apart, and are too few to find one by; None without a key."""
+        return hashlib.sha256(self._value.encode()).hexdigest()[:4] if self._value else None
 
     def header(self, scheme: str = "Bearer") -> dict[str, str]:
         """Return the Authorization header, or nothing without a key. `scheme` "" = the key alone."""
