@@ -465,13 +465,20 @@ def test_a_run_folder_that_was_deleted_is_no_baseline(rounds):
     assert (rounds.run().baseline, rounds.run().exit_code) == (first.run, 0)
 
 
-def test_a_gate_that_fails_to_judge_leaves_no_verdict_in_the_index(rounds):
+def test_a_gate_that_fails_to_judge_leaves_no_verdict_behind(rounds):
     rounds.run()
     rounds.write(judge={"model": "local"}, gate={"allow_different_signature": True})
     found = rounds.run()
+    pages = {path.name for path in Path(found.folder).iterdir()}
+    gone = {"gate.json", "gate.md", "gate.junit.xml", "report.md"}
+    assert gone < pages
     rounds.write(judge={"model": "local"}, gate={})
     assert statuses(rounds.run())["gate"] == "failed 2"
-    assert "gate" not in next(one for one in index(rounds)["runs"] if one["name"] == found.run)["steps"]
+    assert not {"gate", "report"} & set(next(one for one in index(rounds)["runs"] if one["name"] == found.run)["steps"])
+    assert {path.name for path in Path(found.folder).iterdir()} == pages - gone
+    rounds.write(judge={"model": "local"}, gate={"allow_different_signature": True})
+    assert rounds.run().exit_code == found.exit_code
+    assert {path.name for path in Path(found.folder).iterdir()} == pages
 
 
 def test_answers_that_were_set_aside_are_not_taken_for_collected(rounds):

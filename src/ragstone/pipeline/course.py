@@ -144,6 +144,14 @@ class Course:
             gone = self.named(self.samples)
             self.save(replace(self.index, collections={name: one for name, one in self.index.collections.items() if name != gone}))
 
+    def withdraw(self, step: str) -> None:
+        """Take away the record of a step and the pages it wrote into the run folder."""
+        held = self.held(step)
+        self.forget(step)
+        for path in (self.work / name for name in (held.files if held is not None else ())):
+            if path.parent == self.folder:
+                path.unlink(missing_ok=True)
+
     def now(self, record: StepRecord | None) -> Mapping[str, str | None]:
         """Return the files of a record with the fingerprints they have now."""
         return {name: of_file(self.work / name) for name in record.files} if record is not None else {}

@@ -46,6 +46,8 @@ ASKS_AGAIN = ("collect", "evaluate")
 """Steps that `--retry-failed` does again."""
 NEEDED = ("collect", "evaluate")
 """Steps whose outcome the later ones cannot do without."""
+PAGES = ("diagnose", "compare", "gate", "report")
+"""Steps that write about the run into its folder, each resting on those before it."""
 
 
 def run_pipeline(
@@ -209,6 +211,8 @@ def _step(course: Course, step: str, hearing: Hearing) -> StepResult:
         code, text = Interrupted.exit_code, say("store.interrupted", course.lang)
     except OSError as bad:
         code, text = (2 if bad.filename is not None else 3), f"{bad.filename or ''}: {reason_of(bad, course.lang)}".removeprefix(": ")
+    for page in PAGES[PAGES.index(step) :] if step in PAGES else ():
+        course.withdraw(page)  # what they said before must not pass for what is so now
     return StepResult(step=step, status="failed", exit_code=code, text=text, seconds=time.monotonic() - begun_at)
 
 
@@ -224,7 +228,7 @@ def _decided(course: Course, step: str, hear: Listener, begun_at: float) -> Step
         hints = [inputs.hint] if inputs.hint else []
         plain = _as_held(held, course, *hints)
         return StepResult(step=step, status="skipped", exit_code=0, text=text, seconds=time.monotonic() - begun_at, **plain)
-    if step not in NEEDED:
+    if step == "export":
         course.forget(step)  # should it fail now, what it came to before must not pass for its outcome
     outcome = WORK_OF[step].work(course, hear)
     course.keep(step, inputs.fingerprint, outcome)
