@@ -60,7 +60,7 @@ def test_nothing_else_needs_these_libraries():
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_an_extra_is_looked_for_without_loading_it(monkeypatch, lang):
     monkeypatch.setenv("RAGSTONE_LANG", lang)
-    sys.modules.pop("openpyxl", None)
+    monkeypatch.delitem(sys.modules, "openpyxl", raising=False)
     require("xlsx", "xlsx")
     require("an extra there is not", "nothing")
     assert "openpyxl" not in sys.modules

@@ -42,13 +42,19 @@ class Title:
     """Limits of green and yellow; `scale` = from the lowest value to the highest."""
 
 
+def _part(name: str) -> Any:
+    """Return a part of openpyxl; raises ConfigError if it is missing. It may be loaded without standing on the whole."""
+    library("openpyxl", "xlsx", "--to xlsx")
+    return library(f"openpyxl.{name}", "xlsx", "--to xlsx")
+
+
 class Book:
     """A workbook; sheets stand in the order in which they are made, and can be filled in turns."""
 
     def __init__(self, lang: Language) -> None:
         """Raises ConfigError if openpyxl is missing."""
-        self._openpyxl = library("openpyxl", "xlsx", "--to xlsx")
-        self.made = self._openpyxl.Workbook(write_only=True)
+        self.made = _part("workbook").Workbook(write_only=True)
+        self._new_cell = _part("cell").WriteOnlyCell
         self.lang: Language = lang
         self.cut = 0
         """Texts that were longer than a cell can hold."""
@@ -69,7 +75,7 @@ class Book:
 
     def cell(self, sheet: Any, value: Plain, look: Look) -> Any:
         """Return a cell that shows a value as it is, whatever a text begins with."""
-        cell = self._openpyxl.cell.WriteOnlyCell(sheet)
+        cell = self._new_cell(sheet)
         quoted = False
         if isinstance(value, int) and abs(value) >= _EXACT:
             value = str(value)
@@ -101,8 +107,8 @@ class Book:
     def _style(self, look: Look, quoted: bool, sheet: Any) -> Any:
         """Return a style as cells share it: giving each its fonts and fills anew takes most of the time."""
         if (look, quoted) not in self._looks:
-            cell = self._openpyxl.cell.WriteOnlyCell(sheet)
-            _dress(cell, look, self._openpyxl.styles)
+            cell = self._new_cell(sheet)
+            _dress(cell, look, _part("styles"))
             cell.quotePrefix = quoted
             self._looks[look, quoted] = cell._style
         return self._looks[look, quoted]
@@ -173,10 +179,10 @@ class Sheet:
         self._sheet.append([None if value is None or value == "" else self._book.cell(self._sheet, value, look) for value, look in row])
 
     def _letter(self, column: int) -> str:
-        return str(self._book._openpyxl.utils.get_column_letter(column))
+        return str(_part("utils").get_column_letter(column))
 
     def _colour(self, letter: str, last: int, colours: Levels | Literal["scale"]) -> None:
-        rules, cells = self._book._openpyxl.formatting.rule, f"{letter}2:{letter}{last}"
+        rules, cells = _part("formatting.rule"), f"{letter}2:{letter}{last}"
         if colours == "scale":
             ends = {"start_type": "min", "start_color": RED, "mid_type": "percentile", "mid_value": 50, "mid_color": YELLOW}
             self._sheet.conditional_formatting.add(cells, rules.ColorScaleRule(**ends, end_type="max", end_color=GREEN))
@@ -186,7 +192,7 @@ class Sheet:
         first = f"{letter}2"  # an empty cell counts as 0 unless it is asked whether it holds a number
         limits = ((colours.high - ROUNDING, GREEN), (colours.middle - ROUNDING, YELLOW), (-1, RED))
         for limit, colour in limits:
-            fill = _fill(self._book._openpyxl.styles, colour)
+            fill = _fill(_part("styles"), colour)
             rule = rules.FormulaRule(formula=[f"AND(ISNUMBER({first}),{first}>={limit:.12g})"], fill=fill, stopIfTrue=True)
             self._sheet.conditional_formatting.add(cells, rule)
 
