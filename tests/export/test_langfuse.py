@@ -28,7 +28,7 @@ from support.langfuse_server import (
     LangfuseServer,
     ThreadedLangfuseServer,
 )
-from support.rag_server import Reply, fail, tell
+from support.rag_server import Reply, fail
 
 import ragstone
 from ragstone.cli.app import run as command
@@ -154,27 +154,9 @@ async def test_what_arrives_is_what_was_due_and_twice_is_once(modes: tuple[str, 
         assert server.langfuse.held() == held
 
 
-def _with_lists_of_links(server: LangfuseServer) -> Callable[[Any], Reply]:
-    """The server, with the operation that lists the links of a run."""
-
-    def reply(asked: Any) -> Reply:
-        if (asked.method, asked.path) != ("GET", RUN_ITEMS) or server.langfuse.generation not in ("v3", "dual"):
-            return server.langfuse(asked)
-        page, limit = int(asked.query["page"]), int(asked.query["limit"])
-        found = [one for one in server.langfuse.run_items() if one["runName"] == asked.query["runName"]]
-        assert limit <= 100
-        if not found:
-            return fail(404, {"message": "Dataset run not found for the given project and dataset id"})
-        meta = {"page": page, "limit": limit, "totalItems": len(found), "totalPages": -(-len(found) // limit)}
-        return tell({"data": found[(page - 1) * limit : page * limit], "meta": meta})
-
-    return reply
-
-
 async def test_links_that_are_there_are_not_made_again(tmp_path: Path):
     run = made_run(tmp_path / "r", 230)
     async with LangfuseServer("v3") as server:
-        server.script = _with_lists_of_links(server)
         first = await send(run, order(server, tmp_path))
         assert first.accepted["run_item"] == len(server.langfuse.run_items()) == 230
         ledger = next((run / FOLDER).glob("langfuse-*.jsonl"))
@@ -192,7 +174,6 @@ async def test_links_that_are_there_are_not_made_again(tmp_path: Path):
 async def test_without_its_list_everything_is_sent_again_and_nothing_is_there_twice(generation: str, tmp_path: Path):
     run = made_run(tmp_path / "r")
     async with LangfuseServer(generation) as server:
-        server.script = _with_lists_of_links(server)
         await send(run, order(server, tmp_path))
         held, scores, spans = server.langfuse.held(), server.langfuse.scores(), server.langfuse.spans()
         for file in (run / FOLDER).iterdir():

@@ -172,6 +172,8 @@ class Langfuse:
             return tell(found) if found else _unknown("Dataset not found")
         if asked.path == f"{API}/v3/scores" and self.generation != "v3":
             return self._listed(asked.query)
+        if asked.path == RUN_ITEMS and self.generation in ("v3", "dual"):
+            return self._links(asked.query)
         lists: dict[str, list[Row]] = {ITEMS: self.items(), f"{API}/score-configs": self.configs, DATASETS: [*self.datasets.values()]}
         return tell(_page(lists[asked.path], asked.query)) if asked.path in lists else None
 
@@ -297,6 +299,15 @@ class Langfuse:
         run = self._runs.setdefault((item["datasetId"], body["runName"]), f"clrun{len(self._runs):04}")
         self._run_items.append({**body, "datasetRunId": run})
         return tell({"id": f"ri{len(self._run_items)}", "datasetRunId": run, "datasetRunName": body["runName"], **body})
+
+    def _links(self, query: Mapping[str, str]) -> Reply:
+        """The links of a run, a page of at most 100; 404 for a run that nothing is linked to."""
+        run = self._runs.get((query.get("datasetId", ""), query.get("runName", "")))
+        if int(query.get("limit", "50")) > 100:
+            return _invalid(["limit"])
+        if run is None:
+            return _unknown("Dataset run not found for the given project and dataset id")
+        return tell(_page([one for one in self._run_items if one["datasetRunId"] == run], query))
 
     # ------------------------------------------------------------------ spans
     def _otlp(self, asked: Asked) -> Reply:
