@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.langfuse.passages import Passage, passages_in
+from ragstone.langfuse.passages import Passage, passages_beside, passages_in
 
 A, B = "满一年 12 天。", "Standard warranty: 1 year."
 ANY = st.recursive(
@@ -29,6 +29,14 @@ ANY = st.recursive(
         {"source_nodes": [{"node": {"text": A}}, {"node": {"text": B}}]},
         [{"document": {"content": A}}, {"document": B}],
         {"context": [A, B]},
+        [{"lc": 1, "id": ["langchain", "Document"], "kwargs": {"page_content": A, "metadata": {}}}, {"kwargs": {"page_content": B}}],
+        {"nodes": [{"node": {"id_": "n", "text_resource": {"text": A}}, "score": 0.7}, {"node": {"text": B}}]},
+        {"chunks": [{"chunk_id": "1", "content_with_weight": A, "content_ltks": "x"}, {"content_with_weight": B}]},
+        [{"document.content": A, "document.score": 0.3}, {"document.content": B}],
+        {"points": [{"id": 1, "payload": {"text": A}}, {"id": 2, "payload": {"content": B}}]},
+        {"retrievalResults": [{"content": {"text": A}, "location": {"type": "S3"}}, {"content": {"text": B}}]},
+        {"content": [{"type": "text", "text": A}, {"type": "text", "text": B}], "isError": False},
+        [{"内容": A}, {"文本": B}],
     ],
 )
 def test_the_texts_are_found_in_their_order(output):
@@ -64,7 +72,40 @@ def test_a_text_alone_is_one_passage():
     assert passages_in(A) == passages_in({"context": A}) == passages_in({"text": A}) == (Passage(A),)
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"answer": "x", "contexts": [A, B]},
+        {"result": "x", "source_documents": [{"page_content": A}, {"page_content": B}]},
+        {"response": "x", "source_nodes": [{"node": {"text": A}}, {"node": {"text": B}}]},
+        {"answer": "x", "reference": {"total": 2, "chunks": [{"content": A}, {"content": B}]}},
+        {"answerText": "x", "responseData": [{"moduleType": "chatNode"}, {"quoteList": [{"q": A}, {"q": B}]}]},
+        {"answer": "x", "metadata": {"retriever_resources": [{"content": A}, {"content": B}]}},
+        {"input": "x", "context": [{"page_content": A}, {"page_content": B}], "answer": "x"},
+    ],
+)
+def test_an_application_may_return_the_passages_beside_its_answer(output):
+    assert [one.text for one in passages_beside(output)] == [A, B]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        None,
+        A,
+        [A, B],
+        {"answer": A},
+        {"answer": A, "contexts": []},
+        {"answer": A, "context": B},
+        {"result": [A]},
+        {"answer": A, "documents": [3]},
+    ],
+)
+def test_an_answer_alone_or_an_empty_list_beside_it_tells_no_passages(output):
+    assert passages_beside(output) is None
+
+
 @given(ANY)
 def test_nothing_a_retriever_may_put_there_breaks_the_search(value):
-    found = passages_in(value)
-    assert found is None or all(one.text.strip() for one in found)
+    for found in (passages_in(value), passages_beside(value)):
+        assert found is None or all(one.text.strip() for one in found)

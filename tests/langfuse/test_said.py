@@ -17,6 +17,10 @@ ANY = st.recursive(
 )
 
 
+def built(name, text):
+    return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name], "kwargs": {"content": text}}
+
+
 def message(role, content):
     return {"role": role, "content": content}
 
@@ -39,6 +43,15 @@ def message(role, content):
         lambda q: {"messages": [[{"type": "system", "content": "s"}, {"type": "human", "content": q}]]},
         lambda q: {"input": [message("user", [{"type": "text", "text": q}, {"type": "image_url", "image_url": {}}])]},
         lambda q: [{"type": "input_text", "text": q}],
+        lambda q: {"userInput": q, "k": 3},
+        lambda q: {"userChatInput": q, "chatId": "c1"},
+        lambda q: {"问题": q, "用户": "u1"},
+        lambda q: {"body": json.dumps({"query": q, "user": "u1"})},
+        lambda q: {"contents": [{"role": "user", "parts": [{"text": q}]}]},
+        lambda q: {"retriever": {"query": q, "top_k": 3}, "prompt_builder": {"question": q}},
+        lambda q: {"args": ["<app.bot.Bot object at 0x7f3a>", q], "kwargs": {}},
+        lambda q: {"messages": [built("SystemMessage", "Be short."), built("HumanMessage", q)]},
+        lambda q: message("user", [{"text": q}]),
     ],
 )
 def test_the_question_is_found(shape, question):
@@ -74,6 +87,16 @@ def test_the_last_message_of_the_user_is_the_question_and_those_before_are_the_h
         lambda a: {"choices": [{"message": message("assistant", a)}]},
         lambda a: {"summary": a},
         lambda a: [{"type": "text", "text": a}],
+        lambda a: {"llm": {"replies": [a or "-"]}} if a else {"replies": [a]},
+        lambda a: {"replies": [message("assistant", [{"text": a}])]},
+        lambda a: {"answers": [{"data": a, "query": "?", "documents": []}]},
+        lambda a: {"答案": a, "来源": ["x"]},
+        lambda a: {"finalOutput": a, "steps": 3},
+        lambda a: {"raw": a, "tasks_output": [{"raw": "x"}]},
+        lambda a: {"statusCode": 200, "body": json.dumps({"answer": a})},
+        lambda a: {"candidates": [{"content": {"role": "model", "parts": [{"text": a}]}}]},
+        lambda a: [{"choices": [{"delta": {"content": a}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}],
+        lambda a: {"messages": [built("HumanMessage", "?"), built("AIMessage", a or " ")]} if a else a,
     ],
 )
 def test_the_answer_is_found_an_empty_one_too(shape, answer):
@@ -85,6 +108,17 @@ def test_the_last_message_of_the_assistant_is_the_answer():
     assert answer_in(turns) == answer_in({"messages": turns}) == "d"
 
 
+@pytest.mark.parametrize("state", [{"code": 0, "message": "ok"}, {"code": 200, "success": True, "message": "操作成功"}])
+def test_the_state_of_an_envelope_is_not_the_answer(state):
+    assert answer_in({**state, "data": {"answer": "有 12 天。"}}) == "有 12 天。"
+    assert answer_in({**state, "data": "One year."}) == "One year."
+
+
+@pytest.mark.parametrize("text", ['{"年假": 12, "单位": "天"}', "[1] One year.", '{"years": 1, "unit": "year"}'])
+def test_an_answer_that_looks_like_json_is_the_answer(text):
+    assert answer_in({"answer": text}) == text
+
+
 @pytest.mark.parametrize("given", [None, 3, False, [], {}, {"a": "b", "c": "d"}, [message("user", "a")], message("user", "a")])
 def test_where_nothing_is_answered_there_is_no_answer(given):
     assert answer_in(given) is None
@@ -93,6 +127,15 @@ def test_where_nothing_is_answered_there_is_no_answer(given):
 @pytest.mark.parametrize("value", [{"question": ZH}, [ZH], ZH, EN])
 def test_a_text_of_json_stands_for_its_value(value):
     assert value_of(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("value", [{"question": ZH}, {"answer": EN}, [EN]])
+def test_json_in_a_text_within_json_is_read_as_well(value):
+    assert value_of(json.dumps(json.dumps(value))) == value
+
+
+def test_numbers_that_a_server_has_read_out_of_texts_are_texts_again():
+    assert (value_of(12), value_of(1.5), value_of(True), value_of(None)) == ("12", "1.5", True, None)
 
 
 @pytest.mark.parametrize("text", ["3", "null", "true", "{not json}", '"open', "[1](CITE) 有 12 天。", ""])

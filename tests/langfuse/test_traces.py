@@ -110,11 +110,44 @@ ROOT = observation("r", "CHAIN")
         ([find("f", [A], type="SPAN", name="rerank")], None),
         ([find("f", [B], type="SPAN", name="retrieval"), find("g", [A])], [A]),
         ([find("f", [A], parent="f")], [A]),
+        *(
+            ([find("f", [A], type="SPAN", name=name)], [A])
+            for name in ("vector_search", "searchKnowledgeBase", "知识库搜索", "查询文档", "pgvector query")
+        ),
+        *(
+            ([find("f", [A], type="TOOL", name=name)], None)
+            for name in ("search", "research", "query_orders", "查询订单", "document_loader")
+        ),
     ],
 )
 def test_contexts_of_several_retrievers(rows, contexts):
     found = contexts_of(trace_of({"observations": [ROOT, *rows]}))
     assert (found if found is None else [one.text for one in found]) == contexts
+
+
+@pytest.mark.parametrize("answer", ["有 12 天。", "One year."])
+def test_a_span_that_returns_the_answer_is_no_retriever_whatever_its_name(answer):
+    root = observation("r", "SPAN", name="RetrieverQueryEngine.query", input="q", output=answer)
+    spans = [find("f", [A], type="SPAN", name="VectorIndexRetriever.retrieve")]
+    assert [one.text for one in contexts_of(trace_of({"observations": [root, *spans]}))] == [A]
+    assert contexts_of(trace_of({"observations": [root]})) is None
+    assert [one.text for one in contexts_of(trace_of({"observations": [root, find("f", [answer])]}))] == [answer]
+
+
+@BOTH
+def test_passages_beside_the_answer_count_where_no_retriever_tells(told):
+    returned = {"answer": "x", "source_documents": [{"page_content": A}, {"page_content": B}, {"page_content": A}]}
+    row = sample_of(told(question="q", answer=returned), "h", "p")
+    assert (row["answer"], row["contexts"]) == ("x", [A, B])
+    assert sample_of(told(question="q", answer=returned, passages=[C]), "h", "p")["contexts"] == [C]
+    assert sample_of(told(question="q", answer=returned, passages=[]), "h", "p")["contexts"] == []
+    assert sample_of(told(question="q", answer={"answer": "x", "contexts": []}), "h", "p")["contexts"] is None
+
+
+@pytest.mark.parametrize("given", ["12", 12])
+def test_a_number_is_what_was_typed_on_every_server(given):
+    row = sample_of(trace_of({"trace": {"id": "t", "input": given, "output": given}, "observations": [observation("r")]}), "h", "p")
+    assert (row["question"], row["answer"]) == ("12", "12")
 
 
 def test_ids_stand_only_where_every_passage_has_one():

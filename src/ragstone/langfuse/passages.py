@@ -8,14 +8,23 @@ from typing import Any
 
 LISTS = (
     *("documents", "contexts", "chunks", "passages", "source_documents", "source_nodes", "nodes", "results", "records", "hits", "matches"),
+    *("points", "retrievalresults", "retrieval_results", "reference", "references", "文档", "段落"),
     *("items", "quotelist", "quote_list", "retriever_resources", "context", "docs", "data", "result", "output", "list"),
 )
 """Keys under which the list of passages stands, the surest first."""
-TEXTS = ("text", "content", "page_content", "pagecontent", "chunk", "passage", "body", "document", "snippet")
-INNER = ("node", "segment", "document", "payload", "entity", "fields", "_source", "metadata")
+TEXTS = (
+    *("text", "content", "page_content", "pagecontent", "chunk", "passage", "body", "document", "snippet"),
+    *("content_with_weight", "chunk_text", "document.content", "内容", "文本", "正文"),
+)
+INNER = ("node", "segment", "document", "payload", "entity", "fields", "_source", "kwargs", "text_resource", "content", "chunk", "metadata")
 """Keys of an object within a passage that may hold its text, id or source."""
-IDS = ("id", "chunk_id", "segment_id", "node_id", "id_", "_id", "doc_id", "document_id")
-SCORES = ("score", "similarity", "relevance_score", "similarity_score", "_score")
+BESIDE = (
+    *("source_documents", "source_nodes", "contexts", "retrieved_contexts", "retrieved_documents", "retriever_resources", "quotelist"),
+    *("context", "documents", "docs", "chunks", "passages", "references", "reference"),
+)
+"""Keys under which an application returns the passages beside its answer, the surest first."""
+IDS = ("id", "chunk_id", "segment_id", "node_id", "id_", "_id", "doc_id", "document_id", "document.id")
+SCORES = ("score", "similarity", "relevance_score", "similarity_score", "_score", "document.score")
 SOURCES = ("source", "sourcename", "source_name", "document_name", "document_keyword", "file_name", "filename", "file_path", "url", "title")
 DEEPEST = 4
 """Objects within objects that are looked into."""
@@ -36,6 +45,26 @@ def passages_in(output: Any) -> tuple[Passage, ...] | None:
     return _found(output, DEEPEST)
 
 
+def passages_beside(output: Any) -> tuple[Passage, ...] | None:
+    """Return the passages that an application returns together with its answer; None if it returns none.
+
+    An empty list tells nothing here: many applications have the field and fill it only if they are asked to.
+    """
+    return _beside(output, DEEPEST)
+
+
+def _beside(output: Any, depth: int) -> tuple[Passage, ...] | None:
+    if not depth or not isinstance(output, list | Mapping):
+        return None
+    if isinstance(output, Mapping):
+        low = _lowered(output)
+        lists = (_found(low[name], depth) for name in BESIDE if isinstance(low.get(name), list | Mapping))
+        if found := next((one for one in lists if one), None):
+            return found
+    inner = output.values() if isinstance(output, Mapping) else output
+    return next((found for one in inner if (found := _beside(one, depth - 1))), None)
+
+
 def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
     if isinstance(output, str):
         return (Passage(output),) if output.strip() else None
@@ -49,8 +78,8 @@ def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
     if found is not None:
         return found
     one = _passage(low)
-    if one is None and isinstance(low.get("context"), str):
-        return _found(low["context"], depth - 1)
+    if one is None and isinstance(inside := low.get("context") or low.get("content"), str | list):  # a list: what a tool of MCP returns
+        return _found(inside, depth - 1)
     return None if one is None else (one,)
 
 
@@ -78,13 +107,17 @@ def _scored(item: Any) -> bool:
 
 
 def _passage(item: Mapping[str, Any]) -> Passage | None:
-    inside = [_lowered(value) for name in INNER if isinstance(value := item.get(name), Mapping)]
-    places = [item, *inside, *(_lowered(value) for one in inside if isinstance(value := one.get("document"), Mapping))]
+    inside = list(_inside(item))
+    places = [item, *inside, *(place for one in inside for place in _inside(one))]
     text = next((found for place in places if (found := _text(place)) is not None), None)
     if text is None:
         return None
     score = next((number for place in places for name in SCORES if (number := _number(place.get(name))) is not None), None)
     return Passage(text, _name(places, IDS), score, _name(places, SOURCES))
+
+
+def _inside(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (_lowered(value) for name in INNER if isinstance(value := item.get(name), Mapping))
 
 
 def _text(place: Mapping[str, Any]) -> str | None:

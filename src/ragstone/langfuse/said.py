@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from ragstone.langfuse.messages import BOTS, USERS, blocks_in, content_of, of_another, role_of, stream_in, turns_in
 from ragstone.transport.error_body import read_json
 
-QUESTIONS = (
-    *("question", "query", "user_query", "user_question", "user_input", "user_message", "sys.query", "input", "inputs", "prompt"),
-    *("message", "text", "content", "kwargs", "args", "body", "data"),
+SURE_QUESTIONS = (
+    *("question", "query", "user query", "user question", "user input", "user message", "user chat input", "chat input", "human input"),
+    *("query str", "str or query bundle", "sys query", "问题", "提问", "用户问题", "用户输入"),
 )
-"""Keys of an input that hold the question, or something that holds it, the surest first."""
+QUESTIONS = (*SURE_QUESTIONS, *("input", "inputs", "prompt", "message", "contents", "text", "content", "kwargs", "args", "body", "data"))
+"""Keys of an input that hold the question, or something that holds it, the surest first; _, - and . count as spaces."""
+SURE_ANSWERS = ("answer", "final answer", "answer text", "final output", "replies", "答案", "回答", "回复")
 ANSWERS = (
-    *("answer", "final_answer", "output", "outputs", "response", "result", "output_text", "reply", "completion", "message"),
-    *("content", "text", "data", "return", "return_value", "kwargs"),
+    *SURE_ANSWERS,
+    *("output", "outputs", "response", "result", "output text", "reply", "completion", "message", "answers"),
+    *("content", "text", "generated text", "data", "body", "return", "return value", "raw", "kwargs"),
 )
 """Keys of an output that hold the answer, or something that holds it, the surest first."""
-CHATS = ("messages", "chat_history", "history")
-USERS, BOTS = ("user", "human"), ("assistant", "ai", "model", "bot")
+T = TypeVar("T")
+CHATS = ("messages", "chat history", "history")
+CHOICES = ("choices", "candidates", "generations")
+"""Keys of a model's reply that hold the alternatives; the first one counts."""
+STATES = ("code", "status", "status code", "errno", "success")
+"""Keys of an envelope: what stands beside them under `message` is the state, not the answer."""
+OBJECT = re.compile(r"<[\w.]+ .*\bat 0x[0-9a-f]+>", re.IGNORECASE | re.DOTALL)
+"""How Python writes an object that has no text of its own: nobody has asked that."""
 DEEPEST = 6
 """Objects within objects that are looked into."""
 
@@ -34,11 +45,20 @@ class Asked:
 
 
 def value_of(text: Any) -> Any:
-    """Return what a text of JSON holds: an object, a list or a text; anything else is returned as it is."""
-    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
-        return text
-    found = read_json(text.encode("utf-8", "replace"))
-    return found if isinstance(found, dict | list | str) else text
+    """Return what a text of JSON holds: an object, a list or a text, written as text in a text, too; anything else is returned as it is.
+
+    Servers 3 have read numbers out of texts already: they are texts again.
+    """
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return str(text)
+    for _ in range(DEEPEST):
+        if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
+            return text
+        found = read_json(text.encode("utf-8", "replace"))
+        if not isinstance(found, dict | list | str):
+            return text
+        text = found
+    return text
 
 
 def asked_in(given: Any) -> Asked:
@@ -54,34 +74,40 @@ def answer_in(given: Any) -> str | None:
 # ------------------------------------------------------------------ the question
 def _asked(given: Any, depth: int) -> Asked | None:
     if isinstance(given, str):
-        return Asked(given) if given.strip() else None
+        return Asked(given) if given.strip() and not OBJECT.fullmatch(given.strip()) else None
     if depth and isinstance(given, list):
         return _asked_of_list(given, depth)
-    if not depth or not isinstance(given, Mapping):
+    if not depth or not isinstance(given, Mapping) or of_another(given, USERS):
         return None
-    if _of_another(given, USERS):
-        return None
-    held = (_asked(value, depth - 1) for value in _values(given, (CHATS[0], *QUESTIONS)))
+    if role_of(given) == "user" and (text := content_of(given)):
+        return Asked(text)
+    held = (_within(_asked, value, depth - 1) for value in _values(given, (CHATS[0], *QUESTIONS)))
     found = next((one for one in held if one is not None), None)
-    if found is None and len(given) == 1 and isinstance(only := next(iter(given.values())), str):
-        found = _asked(only, depth - 1)
-    if found is None or found.history:
-        return found
-    return Asked(found.question, _before(given))
+    if found is None:
+        return _asked_aside(given, depth)
+    return found if found.history else Asked(found.question, _before(given))
 
 
 def _asked_of_list(given: list[Any], depth: int) -> Asked | None:
-    if turns := list(_turns(given)):
+    if turns := list(turns_in(given)):
         last = next((at for at in range(len(turns) - 1, -1, -1) if turns[at]["role"] == "user"), None)
         return None if last is None else Asked(turns[last]["content"], tuple(turns[:last]))
-    if text := _blocks(given):
+    if text := blocks_in(given):
         return Asked(text)
     return next((found for one in given if (found := _asked(one, depth - 1)) is not None), None)
 
 
+def _asked_aside(given: Mapping[Any, Any], depth: int) -> Asked | None:
+    """Find it under a key that nobody knows: the only text, or what the parts of a pipeline were given."""
+    if len(given) == 1 and isinstance(only := next(iter(given.values())), str):
+        return _asked(only, depth - 1)
+    parts = (_asked(one, depth - 1) for one in _parts(given, (CHATS[0], *SURE_QUESTIONS)))
+    return next((one for one in parts if one is not None), None)
+
+
 def _before(given: Mapping[Any, Any]) -> tuple[dict[str, str], ...]:
     """The turns that stand beside a question of its own."""
-    return next((tuple(_turns(value)) for name in CHATS[1:] if isinstance(value := given.get(name), list)), ())
+    return next((tuple(turns_in(value)) for value in _values(given, CHATS[1:]) if isinstance(value, list)), ())
 
 
 # ------------------------------------------------------------------ the answer
@@ -90,60 +116,60 @@ def _answer(given: Any, depth: int) -> str | None:
         return given
     if depth and isinstance(given, list):
         return _answer_of_list(given, depth)
-    if not depth or not isinstance(given, Mapping):
+    if not depth or not isinstance(given, Mapping) or of_another(given, BOTS):
         return None
-    if _of_another(given, BOTS):
-        return None
-    if isinstance(choices := given.get("choices"), list) and choices:
+    if (choices := next((value for value in _values(given, CHOICES) if isinstance(value, list) and value), None)) is not None:
         return _answer(choices[0], depth - 1)
-    held = [_answer(value, depth - 1) for value in _values(given, (*ANSWERS, CHATS[0]))]
-    if held:
-        return next((one for one in held if one), next((one for one in held if one is not None), None))
-    only = next(iter(given.values())) if len(given) == 1 else None
-    return only if isinstance(only, str) else None
+    if role_of(given) == "assistant" and (text := content_of(given)) is not None:
+        return text
+    held = [_within(_answer, value, depth - 1) for value in _values(given, _answers(given))]
+    if not held:
+        return _answer_aside(given, depth)
+    return next((one for one in held if one), next((one for one in held if one is not None), None))
+
+
+def _answers(given: Mapping[Any, Any]) -> tuple[str, ...]:
+    """The keys that may hold the answer, those of an envelope with what it carries first."""
+    carried = ("data", "body", "result") if any(True for _ in _values(given, STATES)) else ()
+    return (*SURE_ANSWERS, *carried, *ANSWERS, CHATS[0])
 
 
 def _answer_of_list(given: list[Any], depth: int) -> str | None:
-    if turns := list(_turns(given)):
+    if (text := stream_in(given)) is not None:
+        return text
+    if turns := list(turns_in(given)):
         return next((turn["content"] for turn in reversed(turns) if turn["role"] == "assistant"), None)
-    if (text := _blocks(given)) is not None:
+    if (text := blocks_in(given)) is not None:
         return text
     return _answer(given[0], depth - 1) if len(given) == 1 else None
 
 
-# ------------------------------------------------------------------ messages
+def _answer_aside(given: Mapping[Any, Any], depth: int) -> str | None:
+    """Find it under a key that nobody knows: the only text, or what the parts of a pipeline gave."""
+    only = next(iter(given.values())) if len(given) == 1 else None
+    if isinstance(only, str):
+        return only
+    return next((found for one in _parts(given, SURE_ANSWERS) if (found := _answer(one, depth - 1))), None)
+
+
+# ------------------------------------------------------------------ keys
 def _values(given: Mapping[Any, Any], names: Sequence[str]) -> Iterator[Any]:
-    lowered = {str(key).casefold(): value for key, value in given.items()}
-    yield from (lowered[name] for name in names if lowered.get(name) is not None)
+    told = {_plain(str(key)): value for key, value in given.items()}
+    yield from (told[name] for name in map(_plain, names) if told.get(name) is not None)
 
 
-def _of_another(message: Mapping[Any, Any], roles: Sequence[str]) -> bool:
-    """True for a message that somebody else has said."""
-    return isinstance(role := message.get("role"), str) and role.casefold() not in roles
+def _parts(given: Mapping[Any, Any], names: Sequence[str]) -> Iterator[Mapping[Any, Any]]:
+    """The objects within an object that have one of the keys."""
+    yield from (one for one in given.values() if isinstance(one, Mapping) and any(True for _ in _values(one, names)))
 
 
-def _turns(messages: Any) -> Iterator[dict[str, str]]:
-    """Yield the messages of user and assistant that say something; those of LangChain name their `type` in place of a role."""
-    for one in messages if isinstance(messages, list) else ():
-        if isinstance(one, list):  # LangChain puts the messages of each prompt into a list of their own
-            yield from _turns(one)
-            continue
-        if not isinstance(one, Mapping):
-            continue
-        role = str(one.get("role") or one.get("type") or "").casefold()
-        said = "user" if role in USERS else "assistant" if role in BOTS else None
-        content = one.get("content")
-        text = content if isinstance(content, str) else _blocks(content)
-        if said and text and text.strip():
-            yield {"role": said, "content": text}
+def _plain(name: str) -> str:
+    """A key without case and without what stands between its words."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def _blocks(content: Any) -> str | None:
-    """The texts of a message's blocks, joined; None if it has no such blocks."""
-    if not isinstance(content, list) or not content:
-        return None
-    typed = [one for one in content if isinstance(one, Mapping) and isinstance(one.get("type"), str)]
-    if len(typed) != len(content):
-        return None
-    texts = [one["text"] for one in typed if one["type"] in ("text", "input_text", "output_text") and isinstance(one.get("text"), str)]
-    return "".join(texts) if texts else None
+def _within(find: Callable[[Any, int], T | None], held: Any, depth: int) -> T | None:
+    """Find it in what a text of JSON within an object holds; if it is not there, the text is what was said."""
+    opened = value_of(held) if isinstance(held, str) else held
+    found = None if isinstance(opened, str) else find(opened, depth)
+    return find(held, depth) if found is None and isinstance(held, str) else found

@@ -13,12 +13,17 @@ from typing import Any
 
 from ragstone.collect.values import clean, text_of
 from ragstone.langfuse.origin import KEY, Origin
-from ragstone.langfuse.passages import Passage, passages_in
+from ragstone.langfuse.passages import Passage, passages_beside, passages_in
 from ragstone.langfuse.said import Asked, answer_in, asked_in, value_of
 from ragstone.language import detect
 
 Row = Mapping[str, Any]
-RETRIEVES = re.compile(r"retriev|检索|召回", re.IGNORECASE)
+_STORES = r"(?:vector|similarity|semantic|hybrid|knowledge|document|passage)"
+RETRIEVES = re.compile(
+    rf"retriev|{_STORES}s?[\W_]*(?:base|store|db|index)?[\W_]*(?:search|query|lookup)|(?:search|query|lookup)[\W_]*{_STORES}"
+    r"|检索|召回|(?:知识库|知识|向量|文档|语义)[^，。]{0,4}(?:搜索|查询|查找)|(?:搜索|查询|查找)(?:知识|向量|文档)",
+    re.IGNORECASE,
+)
 """Names of spans that stand for retrievers where an application marks none as such."""
 PRIVATE = frozenset({"userId", "sessionId", "metadata"})
 """Fields that name persons or their conversations: they are kept nowhere. Servers 3 repeat both ids in the metadata of a trace."""
@@ -131,15 +136,37 @@ def answer_of(trace: Trace) -> str | None:
 def contexts_of(trace: Trace) -> tuple[Passage, ...] | None:
     """Return what the retrievers found, in the order in which they began, each text once; None if none of them tells.
 
-    Of a retriever within another one only the outer counts, as far as it tells what it found.
+    Of a retriever within another one only the outer counts, as far as it tells what it found. Where none tells, the passages count that
+    the application returned beside its answer.
     """
-    told = {id(one): found for one in retrievers(trace) if (found := passages_in(value_of(one.get("output")))) is not None}
+    told = _told(trace)
     by_id = {one.get("id"): one for one in trace.observations}
     outer = [one for one in trace.observations if id(one) in told and not any(id(above) in told for above in _above(one, by_id))]
     if not outer:
-        return None
+        return _beside(trace)
+    return _once(passage for one in outer for passage in told[id(one)])
+
+
+def _told(trace: Trace) -> dict[int, tuple[Passage, ...]]:
+    """What each retriever found. A span whose name alone says that it retrieves, and which returns the answer, has done more than that."""
+    answer = answer_of(trace)
+    told = dict[int, tuple[Passage, ...]]()
+    for one in retrievers(trace):
+        found = passages_in(value_of(one.get("output")))
+        if found is not None and (one.get("type") == "RETRIEVER" or [passage.text for passage in found] != [answer]):
+            told[id(one)] = found
+    return told
+
+
+def _beside(trace: Trace) -> tuple[Passage, ...] | None:
+    held = (passages_beside(value_of(one.get("output"))) for one in (trace.facts, trace.root or {}))
+    found = next(filter(None, held), None)
+    return None if found is None else _once(found)
+
+
+def _once(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     once = dict[str, Passage]()
-    for passage in (passage for one in outer for passage in told[id(one)]):
+    for passage in passages:
         once.setdefault(passage.text, passage)
     return tuple(once.values())
 
