@@ -37,6 +37,10 @@ ANY = st.recursive(
         {"retrievalResults": [{"content": {"text": A}, "location": {"type": "S3"}}, {"content": {"text": B}}]},
         {"content": [{"type": "text", "text": A}, {"type": "text", "text": B}], "isError": False},
         [{"内容": A}, {"文本": B}],
+        {"objects": [{"uuid": "u", "properties": {"content": A}}, {"properties": {"text": B}}]},
+        {"value": [{"@search.score": 0.5, "content": A}, {"content": B}]},
+        {"data": [{"file_id": "f", "content": [{"type": "text", "text": A}]}, {"content": [B]}]},
+        [["c1", A, 0.3], [2, B, 0.2]],
     ],
 )
 def test_the_texts_are_found_in_their_order(output):

@@ -52,6 +52,12 @@ def message(role, content):
         lambda q: {"args": ["<app.bot.Bot object at 0x7f3a>", q], "kwargs": {}},
         lambda q: {"messages": [built("SystemMessage", "Be short."), built("HumanMessage", q)]},
         lambda q: message("user", [{"text": q}]),
+        lambda q: {"messages": [["system", "Be short."], ["human", q]]},
+        lambda q: {"messages": [{"messageType": "SYSTEM", "text": "s"}, {"messageType": "USER", "text": q}]},
+        lambda q: {"messages": [{"type": "SYSTEM", "text": "s"}, {"type": "USER", "contents": [{"type": "TEXT", "text": q}]}]},
+        lambda q: {"bot_id": "7", "additional_messages": [message("user", q)]},
+        lambda q: {"new_message": {"role": "user", "parts": [{"text": q}]}, "app": "a"},
+        lambda q: {"chat_history": [message("user", q)], "k": 3},
     ],
 )
 def test_the_question_is_found(shape, question):
@@ -72,6 +78,7 @@ def test_where_nothing_is_asked_there_is_no_question(given):
 def test_the_last_message_of_the_user_is_the_question_and_those_before_are_the_history():
     turns = [message("user", "保修多久？"), message("assistant", "一年。"), message("user", "那配件呢？"), message("assistant", "半年。")]
     assert asked_in({"messages": turns}) == Asked("那配件呢？", tuple(turns[:2]))
+    assert asked_in({"query": "那配件呢？", "history": [["保修多久？", "一年。"]]}) == Asked("那配件呢？", tuple(turns[:2]))
     assert asked_in({"query": "那配件呢？", "history": turns[:2]}) == Asked("那配件呢？", tuple(turns[:2]))
 
 
@@ -92,6 +99,10 @@ def test_the_last_message_of_the_user_is_the_question_and_those_before_are_the_h
         lambda a: {"answers": [{"data": a, "query": "?", "documents": []}]},
         lambda a: {"答案": a, "来源": ["x"]},
         lambda a: {"finalOutput": a, "steps": 3},
+        lambda a: {"question": "?", "generation": a, "documents": []},
+        lambda a: {"type": "textResponse", "textResponse": a, "sources": []},
+        lambda a: {"aiMessage": {"text": a}, "tokens": 3},
+        lambda a: {"chat_history": [message("user", "?"), message("assistant", a)], "cost": 1} if a else a,
         lambda a: {"raw": a, "tasks_output": [{"raw": "x"}]},
         lambda a: {"statusCode": 200, "body": json.dumps({"answer": a})},
         lambda a: {"candidates": [{"content": {"role": "model", "parts": [{"text": a}]}}]},
@@ -119,7 +130,9 @@ def test_an_answer_that_looks_like_json_is_the_answer(text):
     assert answer_in({"answer": text}) == text
 
 
-@pytest.mark.parametrize("given", [None, 3, False, [], {}, {"a": "b", "c": "d"}, [message("user", "a")], message("user", "a")])
+@pytest.mark.parametrize(
+    "given", [None, 3, False, [], {}, {"a": "b", "c": "d"}, [message("user", "a")], message("user", "a"), {"error": "timeout"}]
+)
 def test_where_nothing_is_answered_there_is_no_answer(given):
     assert answer_in(given) is None
 

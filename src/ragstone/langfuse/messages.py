@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 USERS, BOTS = ("user", "human"), ("assistant", "ai", "model", "bot")
-CONTENTS = ("content", "_content", "parts", "text")
+CONTENTS = ("content", "_content", "parts", "text", "contents")
 """Where a message holds what was said: as a text, or as blocks (`_content` is Haystack's, `parts` that of Gemini and of OpenTelemetry)."""
 SAID = ("text", "input_text", "output_text")
 """Types of blocks that are said to the other one; thoughts, tool calls and images are not."""
+OTHERS = ("system", "developer", "tool", "function")
+ROLES = ("role", "messageType", "message_type", "type")
+"""Where a message tells who has said it."""
 _CLASSES = {"humanmessage": "user", "humanmessagechunk": "user", "aimessage": "assistant", "aimessagechunk": "assistant"}
 """Classes of LangChain whose objects are messages of a user or an assistant."""
 
@@ -17,6 +20,8 @@ _CLASSES = {"humanmessage": "user", "humanmessagechunk": "user", "aimessage": "a
 def turns_in(messages: Any) -> Iterator[dict[str, str]]:
     """Yield the messages of user and assistant that say something as {"role", "content"}."""
     for one in messages if isinstance(messages, list) else ():
+        if isinstance(one, list) and len(one) == 2 and all(isinstance(half, str) for half in one):  # LangChain's short form
+            one = {"role": one[0], "content": one[1]}
         if isinstance(one, list):  # LangChain puts the messages of each prompt into a list of their own
             yield from turns_in(one)
             continue
@@ -24,6 +29,13 @@ def turns_in(messages: Any) -> Iterator[dict[str, str]]:
         text = content_of(one) if role in ("user", "assistant") else None
         if role and text and text.strip():
             yield {"role": role, "content": text}
+
+
+def pairs_in(history: list[Any]) -> Iterator[dict[str, str]]:
+    """Yield the turns of a history that is written as pairs of a question and its answer."""
+    for one in history:
+        if isinstance(one, list) and len(one) == 2 and all(isinstance(half, str) and half.strip() for half in one):
+            yield from ({"role": role, "content": half} for role, half in zip(("user", "assistant"), one, strict=True))
 
 
 def role_of(message: Any) -> str | None:
@@ -35,7 +47,7 @@ def role_of(message: Any) -> str | None:
         return None
     if (name := _class(message)) is not None:
         return _CLASSES.get(name, name)
-    role = str(message.get("role") or message.get("type") or "").casefold()
+    role = next((told.casefold() for name in ROLES if isinstance(told := message.get(name), str) and told), "")
     return "user" if role in USERS else "assistant" if role in BOTS else _CLASSES.get(role, role) or None
 
 
@@ -43,7 +55,7 @@ def of_another(message: Mapping[Any, Any], roles: Sequence[str]) -> bool:
     """True for a message that somebody else has said than one of the roles."""
     if (name := _class(message)) is not None and name.endswith(("message", "messagechunk")):
         return _CLASSES.get(name) not in roles
-    return isinstance(role := message.get("role"), str) and role.casefold() not in roles
+    return role_of(message) in OTHERS or (isinstance(role := message.get("role"), str) and role.casefold() not in roles)
 
 
 def content_of(message: Mapping[Any, Any]) -> str | None:
@@ -62,7 +74,7 @@ def blocks_in(content: Any, *, typed: bool = True) -> str | None:
         return None
     if typed and not all(isinstance(one.get("type"), str) for one in content):
         return None
-    said = [text for one in content if one.get("type", "text") in SAID and (text := _text(one)) is not None]
+    said = [text for one in content if str(one.get("type", "text")).casefold() in SAID and (text := _text(one)) is not None]
     return "".join(said) if said else None
 
 

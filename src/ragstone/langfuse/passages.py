@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.langfuse.messages import blocks_in
+
 LISTS = (
     *("documents", "contexts", "chunks", "passages", "source_documents", "source_nodes", "nodes", "results", "records", "hits", "matches"),
-    *("points", "retrievalresults", "retrieval_results", "reference", "references", "文档", "段落"),
+    *("points", "objects", "value", "retrievalresults", "retrieval_results", "reference", "references", "文档", "段落"),
     *("items", "quotelist", "quote_list", "retriever_resources", "context", "docs", "data", "result", "output", "list"),
 )
 """Keys under which the list of passages stands, the surest first."""
@@ -16,13 +18,29 @@ TEXTS = (
     *("text", "content", "page_content", "pagecontent", "chunk", "passage", "body", "document", "snippet"),
     *("content_with_weight", "chunk_text", "document.content", "内容", "文本", "正文"),
 )
-INNER = ("node", "segment", "document", "payload", "entity", "fields", "_source", "kwargs", "text_resource", "content", "chunk", "metadata")
+INNER = (
+    "node",
+    "segment",
+    "document",
+    "payload",
+    "entity",
+    "fields",
+    "_source",
+    "properties",
+    "kwargs",
+    "text_resource",
+    "content",
+    "chunk",
+    "metadata",
+)
 """Keys of an object within a passage that may hold its text, id or source."""
 BESIDE = (
     *("source_documents", "source_nodes", "contexts", "retrieved_contexts", "retrieved_documents", "retriever_resources", "quotelist"),
-    *("context", "documents", "docs", "chunks", "passages", "references", "reference"),
+    *("context", "chunks", "passages"),
 )
 """Keys under which an application returns the passages beside its answer, the surest first."""
+BESIDE_AS_OBJECTS = ("documents", "docs", "references", "reference", "sources")
+"""Keys under which they stand as objects; texts there are names or addresses."""
 IDS = ("id", "chunk_id", "segment_id", "node_id", "id_", "_id", "doc_id", "document_id", "document.id")
 SCORES = ("score", "similarity", "relevance_score", "similarity_score", "_score", "document.score")
 SOURCES = ("source", "sourcename", "source_name", "document_name", "document_keyword", "file_name", "filename", "file_path", "url", "title")
@@ -58,11 +76,17 @@ def _beside(output: Any, depth: int) -> tuple[Passage, ...] | None:
         return None
     if isinstance(output, Mapping):
         low = _lowered(output)
-        lists = (_found(low[name], depth) for name in BESIDE if isinstance(low.get(name), list | Mapping))
+        told = [low[name] for name in BESIDE if isinstance(low.get(name), list | Mapping)]
+        told += [value for name in BESIDE_AS_OBJECTS if isinstance(value := low.get(name), list | Mapping) and not _texts(value)]
+        lists = (_found(value, depth) for value in told)
         if found := next((one for one in lists if one), None):
             return found
     inner = output.values() if isinstance(output, Mapping) else output
     return next((found for one in inner if (found := _beside(one, depth - 1))), None)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(one, str) for one in value)
 
 
 def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
@@ -77,9 +101,11 @@ def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
     found = next((one for one in lists if one is not None), None)
     if found is not None:
         return found
+    if isinstance(low.get("content"), list):  # what a tool of MCP returns: a block for each
+        return _found(low["content"], depth - 1)
     one = _passage(low)
-    if one is None and isinstance(inside := low.get("context") or low.get("content"), str | list):  # a list: what a tool of MCP returns
-        return _found(inside, depth - 1)
+    if one is None and isinstance(low.get("context"), str):
+        return _found(low["context"], depth - 1)
     return None if one is None else (one,)
 
 
@@ -95,6 +121,8 @@ def _each(items: list[Any], depth: int) -> Iterator[Passage]:
             yield from (Passage(item),) if item.strip() else ()
         elif _scored(item):
             yield from (Passage(one.text, one.id, float(item[1]), one.source) for one in _each([item[0]], depth))
+        elif _row(item):
+            yield Passage(max((one for one in item if isinstance(one, str)), key=len))
         elif isinstance(item, list) and depth:  # a list for each of several queries
             yield from _each(item, depth - 1)
         elif isinstance(item, Mapping) and (one := _passage(_lowered(item))) is not None:
@@ -104,6 +132,16 @@ def _each(items: list[Any], depth: int) -> Iterator[Passage]:
 def _scored(item: Any) -> bool:
     """True for a passage with its score beside it, as some stores return them."""
     return isinstance(item, list) and len(item) == 2 and isinstance(item[0], str | Mapping) and _number(item[1]) is not None
+
+
+def _row(item: Any) -> bool:
+    """True for the row of a table: texts and numbers side by side; the longest of its texts is the passage."""
+    return (
+        isinstance(item, list)
+        and any(isinstance(one, str) and one.strip() for one in item)
+        and any(_number(one) is not None for one in item)
+        and not any(isinstance(one, Mapping | list) for one in item)
+    )
 
 
 def _passage(item: Mapping[str, Any]) -> Passage | None:
@@ -124,8 +162,16 @@ def _text(place: Mapping[str, Any]) -> str | None:
     found = next((value for name in TEXTS if isinstance(value := place.get(name), str) and value.strip()), None)
     if found is not None:
         return found
+    if blocks := next((text for name in TEXTS if (text := _joined(place.get(name)))), None):
+        return blocks
     halves = [value for name in ("q", "a") if isinstance(value := place.get(name), str) and value.strip()]
     return "\n".join(halves) or None
+
+
+def _joined(blocks: Any) -> str | None:
+    """The text of a passage that is told in blocks or pieces."""
+    texts = blocks if isinstance(blocks, list) and all(isinstance(one, str) for one in blocks) else None
+    return "\n\n".join(texts) if texts else blocks_in(blocks)
 
 
 def _name(places: list[Mapping[str, Any]], names: tuple[str, ...]) -> str | None:

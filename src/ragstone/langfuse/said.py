@@ -7,26 +7,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ragstone.langfuse.messages import BOTS, USERS, blocks_in, content_of, of_another, role_of, stream_in, turns_in
+from ragstone.langfuse.messages import BOTS, USERS, blocks_in, content_of, of_another, pairs_in, role_of, stream_in, turns_in
 from ragstone.transport.error_body import read_json
 
 SURE_QUESTIONS = (
     *("question", "query", "user query", "user question", "user input", "user message", "user chat input", "chat input", "human input"),
     *("query str", "str or query bundle", "sys query", "问题", "提问", "用户问题", "用户输入"),
 )
-QUESTIONS = (*SURE_QUESTIONS, *("input", "inputs", "prompt", "message", "contents", "text", "content", "kwargs", "args", "body", "data"))
+QUESTIONS = (
+    *SURE_QUESTIONS,
+    *("input", "inputs", "prompt", "message", "new message", "contents", "text", "content", "kwargs", "args", "body", "data"),
+)
 """Keys of an input that hold the question, or something that holds it, the surest first; _, - and . count as spaces."""
 SURE_ANSWERS = ("answer", "final answer", "answer text", "final output", "replies", "答案", "回答", "回复")
 ANSWERS = (
     *SURE_ANSWERS,
-    *("output", "outputs", "response", "result", "output text", "reply", "completion", "message", "answers"),
-    *("content", "text", "generated text", "data", "body", "return", "return value", "raw", "kwargs"),
+    *("output", "outputs", "response", "result", "output text", "reply", "completion", "generation", "message", "answers"),
+    *("content", "text", "generated text", "text response", "ai message", "data", "body", "return", "return value", "raw", "kwargs"),
 )
 """Keys of an output that hold the answer, or something that holds it, the surest first."""
 T = TypeVar("T")
 CHATS = ("messages", "chat history", "history")
 CHOICES = ("choices", "candidates", "generations")
 """Keys of a model's reply that hold the alternatives; the first one counts."""
+FAULTS = ("error", "errors", "exception", "traceback", "detail")
+"""Keys that tell what went wrong: no answer."""
 STATES = ("code", "status", "status code", "errno", "success")
 """Keys of an envelope: what stands beside them under `message` is the state, not the answer."""
 OBJECT = re.compile(r"<[\w.]+ .*\bat 0x[0-9a-f]+>", re.IGNORECASE | re.DOTALL)
@@ -101,13 +106,14 @@ def _asked_aside(given: Mapping[Any, Any], depth: int) -> Asked | None:
     """Find it under a key that nobody knows: the only text, or what the parts of a pipeline were given."""
     if len(given) == 1 and isinstance(only := next(iter(given.values())), str):
         return _asked(only, depth - 1)
-    parts = (_asked(one, depth - 1) for one in _parts(given, (CHATS[0], *SURE_QUESTIONS)))
+    chats = [value for value in given.values() if isinstance(value, list) and any(True for _ in turns_in(value))]
+    parts = (_asked(one, depth - 1) for one in (*chats, *_parts(given, (CHATS[0], *SURE_QUESTIONS))))
     return next((one for one in parts if one is not None), None)
 
 
 def _before(given: Mapping[Any, Any]) -> tuple[dict[str, str], ...]:
     """The turns that stand beside a question of its own."""
-    return next((tuple(turns_in(value)) for value in _values(given, CHATS[1:]) if isinstance(value, list)), ())
+    return next((tuple(turns_in(value)) or tuple(pairs_in(value)) for value in _values(given, CHATS[1:]) if isinstance(value, list)), ())
 
 
 # ------------------------------------------------------------------ the answer
@@ -131,7 +137,7 @@ def _answer(given: Any, depth: int) -> str | None:
 def _answers(given: Mapping[Any, Any]) -> tuple[str, ...]:
     """The keys that may hold the answer, those of an envelope with what it carries first."""
     carried = ("data", "body", "result") if any(True for _ in _values(given, STATES)) else ()
-    return (*SURE_ANSWERS, *carried, *ANSWERS, CHATS[0])
+    return (*SURE_ANSWERS, *carried, *ANSWERS, *CHATS)
 
 
 def _answer_of_list(given: list[Any], depth: int) -> str | None:
@@ -146,9 +152,9 @@ def _answer_of_list(given: list[Any], depth: int) -> str | None:
 
 def _answer_aside(given: Mapping[Any, Any], depth: int) -> str | None:
     """Find it under a key that nobody knows: the only text, or what the parts of a pipeline gave."""
-    only = next(iter(given.values())) if len(given) == 1 else None
+    name, only = next(iter(given.items())) if len(given) == 1 else ("", None)
     if isinstance(only, str):
-        return only
+        return None if _plain(str(name)) in FAULTS else only
     return next((found for one in _parts(given, SURE_ANSWERS) if (found := _answer(one, depth - 1))), None)
 
 

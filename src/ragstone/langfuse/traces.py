@@ -148,14 +148,20 @@ def contexts_of(trace: Trace) -> tuple[Passage, ...] | None:
 
 
 def _told(trace: Trace) -> dict[int, tuple[Passage, ...]]:
-    """What each retriever found. A span whose name alone says that it retrieves, and which returns the answer, has done more than that."""
-    answer = answer_of(trace)
-    told = dict[int, tuple[Passage, ...]]()
+    """What each retriever found; what one that failed says is no passage.
+
+    A span whose name alone says that it retrieves has done something else if it returns the answer, or a text where others return lists.
+    """
+    answer, told = answer_of(trace), dict[int, tuple[Passage, ...]]()
+    texts = set[int]()
     for one in retrievers(trace):
-        found = passages_in(value_of(one.get("output")))
-        if found is not None and (one.get("type") == "RETRIEVER" or [passage.text for passage in found] != [answer]):
-            told[id(one)] = found
-    return told
+        output = value_of(one.get("output"))
+        found, named = passages_in(output), one.get("type") != "RETRIEVER"
+        if found is None or (isinstance(output, str) and (one.get("level") == "ERROR" or (named and output == answer))):
+            continue
+        told[id(one)] = found
+        texts |= {id(one)} if named and isinstance(output, str) else set()
+    return told if texts == set(told) else {one: found for one, found in told.items() if one not in texts}
 
 
 def _beside(trace: Trace) -> tuple[Passage, ...] | None:
