@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from ragstone.errors import RagstoneError, StoppedError
 from ragstone.progress import RowMeter, RowProgress
 from ragstone.samples import SampleSource
 from ragstone.text import say, screen_language
-from ragstone.together import together
+from ragstone.together import together, within
 
 ALWAYS_AGAIN = frozenset({"key", "app", "quota"})
 """Words of failed rows that every later call asks again: the row had no part in it."""
@@ -198,7 +198,7 @@ class _Collection:
         try:
             if total:
                 self.application.expect(total)
-                async with self._within(self.config.deadline):
+                async with within(self.config.deadline, self._late):
                     await together([self._rounds(meter), meter.beat()])
         except BaseException:
             with suppress(Exception):  # what ended the call may be what it would be told to
@@ -210,15 +210,8 @@ class _Collection:
             raise
         self.file.finish()
 
-    @asynccontextmanager
-    async def _within(self, seconds: float | None) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                yield
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise self.stop or StoppedError(say("collecting.deadline", screen_language(), seconds=f"{seconds:g}")) from None
+    def _late(self) -> RagstoneError:
+        return self.stop or StoppedError(say("collecting.deadline", screen_language(), seconds=f"{self.config.deadline:g}"))
 
     async def _rounds(self, meter: RowMeter) -> None:
         """All rows that are due; then once more those lost to trouble that mostly passed."""

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragstone.analysis.cells import Notice
 from ragstone.bytelines import CHUNK, lines_of
 from ragstone.errors import RunFolderError
-from ragstone.lines import Lines, ListLines, Row, parsed
+from ragstone.lines import FileLines, Lines, ListLines, Row, parsed
 from ragstone.text import say, screen_language
 
 FORMAT, VERSION = "ragstone-run", 1
@@ -55,11 +54,11 @@ class _Part:
     rows: int = 0
 
 
-class PartLines:
+class PartLines(FileLines):
     """The rows of one part of a JSON export; a place is a byte offset."""
 
     def __init__(self, path: Path, part: _Part) -> None:
-        self.path, self.name, self.where = path, path.name, str(path)
+        super().__init__(path)
         self._part = part
 
     def read(self, notices: list[Notice]) -> Iterator[tuple[int, int, Row]]:
@@ -77,21 +76,9 @@ class PartLines:
                 yield place, number, self._row(line, number)
                 place, number = place + len(line), number + 1
 
-    def at(self, place: int) -> Row:
-        """Return the row that starts at a byte offset."""
-        with self.fetching() as fetch:
-            return fetch(place)
-
-    @contextmanager
-    def fetching(self) -> Iterator[Callable[[int], Row]]:
-        """Give what gets back the row at a byte offset; the file is opened once."""
-        with self.path.open("rb") as file:
-
-            def fetch(place: int) -> Row:
-                file.seek(place)
-                return self._row(file.readline(), 0)
-
-            yield fetch
+    def row_of(self, line: bytes) -> Row:
+        """Return the row of a line that `read` has yielded."""
+        return self._row(line, 0)
 
     def _row(self, line: bytes, number: int) -> Row:
         row = parsed(line.rstrip(b",\r\n "))

@@ -81,6 +81,10 @@ class FileLines:
         if unread:
             notices.append(Notice("line_torn", (("file", self.name), ("line", unread))))
 
+    def row_of(self, line: bytes) -> Row:
+        """Return the row of a line that `read` has yielded."""
+        return parsed(line) or {}
+
     def at(self, place: int) -> Row:
         """Return the row that starts at a byte offset."""
         with self.fetching() as fetch:
@@ -93,7 +97,7 @@ class FileLines:
 
             def fetch(place: int) -> Row:
                 file.seek(place)
-                return parsed(file.readline()) or {}
+                return self.row_of(file.readline())
 
             yield fetch
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ from ragstone.langfuse.window import OWN, Window, is_own, share, window_of
 from ragstone.progress import RowMeter, RowProgress
 from ragstone.store import read_lines, write_atomically
 from ragstone.text import say, screen_language
-from ragstone.together import together
+from ragstone.together import together, within
 
 if TYPE_CHECKING:
     from ragstone.config import Config
@@ -139,7 +138,7 @@ class _Call:
         self.counts["kept"] = len(self.kept)
         self._go_on()
         try:
-            async with self._within(self.config.deadline):
+            async with within(self.config.deadline, self._late):
                 if not self._complete():
                     await self._read(on_progress)
         except BaseException:
@@ -162,15 +161,8 @@ class _Call:
     def _complete(self) -> bool:
         return bool(len(self.kept)) and isinstance(self.kept.head.get("complete"), dict)
 
-    @asynccontextmanager
-    async def _within(self, seconds: float | None) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                yield
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise StoppedError(say("monitored.deadline", screen_language(), seconds=f"{seconds:g}")) from None
+    def _late(self) -> StoppedError:
+        return StoppedError(say("monitored.deadline", screen_language(), seconds=f"{self.config.deadline:g}"))
 
     # -------------------------------------------------------------- asking
     async def _read(self, on_progress: Callable[[RowProgress], None] | None) -> None:

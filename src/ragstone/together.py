@@ -1,7 +1,8 @@
-"""Work done by several at once: what one fails at ends it for all, as it is."""
+"""Work done by several at once, or within a time: what one fails at ends it for all, as it is."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -37,3 +38,15 @@ async def together(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+@asynccontextmanager
+async def within(seconds: float | None, late: Callable[[], Exception]) -> AsyncIterator[None]:
+    """Give the block so many seconds, None = any; raises what `late` makes when they are over."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise late() from None
