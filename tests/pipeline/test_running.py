@@ -172,6 +172,21 @@ def test_from_collect_asks_anew_and_a_new_run_begins_if_answers_changed(rounds):
     assert len(list((rounds.work / "samples").glob("*.jsonl.2*.raw.jsonl"))) == 2
 
 
+def test_the_index_names_for_every_run_the_samples_it_judged(rounds):
+    def answers(path):
+        return [json.loads(line)["answer"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+    first = rounds.run()
+    assert rounds.run("collect").run == first.run  # the same answers: the run goes on, with the file that is there now
+    assert "8 of 8" in rounds.run("diagnose").step("collect").text
+    rounds.otherwise = BAD
+    changed = rounds.run("collect")
+    told = {run["name"]: rounds.work / run["samples"] for run in index(rounds)["runs"]}
+    assert set(told) == {first.run, changed.run}
+    for name, path in told.items():
+        assert answers(path) == answers(rounds.work / name / "samples.jsonl")
+
+
 def test_from_takes_earlier_steps_as_they_are(rounds):
     first = rounds.run()
     rounds.write_gold(gold(9))

@@ -144,6 +144,10 @@ class Course:
             gone = self.named(self.samples)
             self.save(replace(self.index, collections={name: one for name, one in self.index.collections.items() if name != gone}))
 
+    def moved(self, old: Path, new: Path) -> None:
+        """Take note that samples lie elsewhere now: what earlier runs judged must not pass for what comes in their place."""
+        self.save(self.index.with_samples_at(self.named(old), self.named(new)))
+
     def withdraw(self, step: str) -> None:
         """Take away the record of a step and the pages it wrote into the run folder."""
         held = self.held(step)

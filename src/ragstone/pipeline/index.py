@@ -122,6 +122,10 @@ class Index:
         """Return an index where a run has a record of a step, or none any more."""
         return replace(self, runs=tuple(_with_step(one, step, record) if one.name == name else one for one in self.runs))
 
+    def with_samples_at(self, old: str, new: str) -> Index:
+        """Return an index where runs that judged a file of samples name it by where it lies now."""
+        return replace(self, runs=tuple(replace(one, samples=new) if one.samples == old else one for one in self.runs))
+
     def without(self, names: Iterable[str]) -> Index:
         """Return an index without some runs."""
         gone = set(names)

@@ -164,7 +164,9 @@ class Collect:
         to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if course.begin == "collect" and to.exists():
             course.forget("collect")
-            hear.notice(say("collecting.set_aside", course.lang, path=set_aside(to)))
+            aside = set_aside(to)
+            course.moved(to, aside)
+            hear.notice(say("collecting.set_aside", course.lang, path=aside))
         elif to.exists() and to.stat().st_size and not raw_of(to).exists():  # the sentence of `collect` names options that `run` has not
             raise ConfigError(say("pipeline.samples_without_raw", course.lang, path=to, raw=raw_of(to).name))
         found = run_sync(asking.collect(to, course.pipeline, hear))

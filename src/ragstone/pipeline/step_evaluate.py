@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ class Evaluate:
         rests_on = _setup(course, source)
         identity = fingerprint({**rests_on, "samples": source.samples_fingerprint})
         held = taken_up(course.index, identity)
-        course.enter(held or course.new_entry(identity, source.gold_fingerprint, samples))
+        begun = replace(held, samples=course.named(samples)) if held is not None else None
+        course.enter(begun or course.new_entry(identity, source.gold_fingerprint, samples))
         return Inputs(fingerprint=fingerprint({"identity": identity, "file": of_file(samples), "min_coverage": config.min_coverage}))
 
     def work(self, course: Course, hear: Listener) -> Outcome:
