@@ -158,3 +158,26 @@ async def test_a_server_that_tells_the_same_page_for_ever_is_told(server, tmp_pa
     server.langfuse.more = lambda asked: stuck(Asked(**{**vars(asked), "path_qs": asked.path_qs.replace("cursor=same", "cursor=0")}))
     with pytest.raises(EndpointError, match="cursor"):
         await read(server, tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+@pytest.mark.parametrize("generation", ["v5", "v3"])
+async def test_a_trace_that_the_server_does_not_tell_keeps_nobody_from_the_others(generation, status, tmp_path):
+    async with LangfuseServer(generation) as server:
+        told = serve(server.langfuse, made(1, 2, 3))
+        told.failing = {"t02": status}
+        found = await read(server, to := tmp_path / "s.jsonl")
+        assert (ids(to), found.counts["failed"], found.exit_code) == (["t01", "t03"], 1, 1)
+        assert any("too much memory" in notice for notice in found.notices)
+        told.failing.clear()
+        told.whole.clear()
+        found = await read(server, to)
+        assert (ids(to), told.whole, found.exit_code) == (["t01", "t02", "t03"], ["t02"], 0)
+
+
+async def test_a_server_that_tells_no_trace_is_given_up(server, tmp_path):
+    told = serve(server.langfuse, [trace(f"t{n}", question="q", answer="a", at=f"2026-12-01T01:{n}:00.000Z") for n in range(10, 59)])
+    told.failing = {one["id"]: 400 for one in told.traces}
+    with pytest.raises(EndpointError, match="too much memory"):
+        await read(server, tmp_path / "s.jsonl")
+    assert len(told.whole) < 30

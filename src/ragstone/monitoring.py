@@ -18,7 +18,7 @@ from ragstone.collect.values import plain
 from ragstone.errors import ConfigError, RagstoneError, StoppedError
 from ragstone.langfuse.access import Host, host_of
 from ragstone.langfuse.kept import KeptTraces
-from ragstone.langfuse.reading import Listed, Reader
+from ragstone.langfuse.reading import Listed, Reader, UnreadTrace
 from ragstone.langfuse.traces import moment_of, retrievers, sample_of
 from ragstone.langfuse.window import OWN, Window, is_own, share, window_of
 from ragstone.progress import RowMeter, RowProgress
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PLATFORM = "langfuse"
 """Name of the source in `--from` and in `[collect] platform`."""
+MOST_UNREAD = 20
+"""Traces that the server may fail to tell before it has told one: it tells none then."""
 WORKERS = 4
 """Traces that are read at once."""
 
@@ -48,7 +50,8 @@ class Monitored:
     window: Window
     counts: Mapping[str, int]
     """`listed` traces of the window with the tags, `own` of ragstone, experiments and evaluators, `sampled` of the others; of these `rows`
-    that are samples, `bare` with neither question nor answer, `gone` before they were read; of the rows `hidden` whose passages nobody
+    that are samples, `bare` with neither question nor answer, `gone` before they were read, `failed` that the
+    server lists and does not tell; of the rows `hidden` whose passages nobody
     tells, `unread` of them whose retriever tells no texts, `empty` for which nothing was retrieved; `read` in this call, `kept` before."""
     requests: int
     wall_s: float
@@ -62,8 +65,8 @@ class Monitored:
 
     @property
     def exit_code(self) -> int:
-        """0; 1 if there is no sample."""
-        return 0 if self.rows else 1
+        """0; 1 if there is no sample, or the server has not told some of the traces."""
+        return 0 if self.rows and not self.counts["failed"] else 1
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `--json`."""
@@ -129,9 +132,11 @@ class _Call:
     window: Window
     tell: Callable[[str], None]
     began: float = field(default_factory=time.monotonic)
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("listed", "own", "sampled", "read", "kept", "gone"), 0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("listed", "own", "sampled", "read", "kept", "gone", "failed"), 0))
     notices: list[str] = field(default_factory=list)
     project: str = ""
+    unread: str = ""
+    """What the server said of the first trace that it did not tell."""
 
     async def run(self, on_progress: Callable[[RowProgress], None] | None) -> None:
         """Read every trace that is due; whatever ends the call, the samples of what was read are written."""
@@ -176,7 +181,7 @@ class _Call:
         reader = Reader(self.client)
         due = [one.id for one in await self._chosen(reader) if not self.kept.knows(one.id)]
         await self._each(reader, due, on_progress)
-        if len(self.kept):
+        if len(self.kept) and not self.counts["failed"]:
             told = {name: self.counts[name] for name in ("listed", "own", "sampled", "gone")}
             self.kept.begin(self.asked, window, project_id=project, complete=told)
 
@@ -217,12 +222,25 @@ class _Call:
 
     async def _worker(self, reader: Reader, names: Iterator[str], meter: RowMeter) -> None:
         for name in names:
-            told = await reader.whole(name, self.window)
-            self.counts["gone" if told is None else "read"] += 1
+            told = await self._told(reader, name)
             if told is not None:
+                self.counts["read"] += 1
                 self.kept.keep(name, told)
             meter.requests = self.client.requests
             meter.tick(failed=told is None, requests=0)
+
+    async def _told(self, reader: Reader, name: str) -> Mapping[str, Any] | None:
+        """Read one trace; None if it is gone, or the server fails to tell it, which a later call may ask again."""
+        try:
+            told = await reader.whole(name, self.window)
+        except UnreadTrace as error:
+            self.counts["failed"] += 1
+            self.unread = self.unread or str(error)
+            if self.counts["failed"] >= MOST_UNREAD and not self.counts["read"]:
+                raise
+            return None
+        self.counts["gone"] += told is None
+        return told
 
     # -------------------------------------------------------------- writing
     def _write(self) -> None:
@@ -263,6 +281,8 @@ class _Call:
         for name, key in (("own", "monitored.own"), ("bare", "monitored.bare"), ("gone", "monitored.gone")):
             if counts[name]:
                 yield say(key, lang, n=counts[name])
+        if counts["failed"]:
+            yield say("monitored.failed", lang, n=counts["failed"], message=self.unread)
         if counts["hidden"]:
             key = "monitored.unread" if counts["unread"] else "monitored.hidden"
             yield say(key, lang, n=counts["unread"] or counts["hidden"], rows=counts["rows"])

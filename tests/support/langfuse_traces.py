@@ -74,6 +74,8 @@ class Told:
     """Most rows of a page, whatever is asked for."""
     gone: set[str] = field(default_factory=set)
     """Traces that are listed and then not there."""
+    failing: dict[str, int] = field(default_factory=dict)
+    """Traces that are listed and then not told, and the status that is told in their place."""
 
     def __call__(self, asked: Asked) -> Reply | None:
         query = parse_qs(urlsplit(asked.path_qs).query, keep_blank_values=True)
@@ -101,6 +103,8 @@ class Told:
         if only is not None:
             self.whole += [only] if "cursor" not in query else []
             rows = [] if only in self.gone else rows
+            if only in self.failing:
+                return fail(self.failing[only], {"message": "too much memory"})
         rows = [row for row in rows if _within(row["startTime"], query, "StartTime")]
         if query.get("isRootObservation") == ["true"]:
             rows = [row for row in rows if not row["parentObservationId"] or row.get("isRootObservation")]
@@ -138,6 +142,8 @@ class Told:
 
     def _one(self, name: str) -> Reply:
         self.whole.append(name)
+        if name in self.failing:
+            return fail(self.failing[name], {"message": "too much memory"})
         found = next((one for one in self.traces if one["id"] == name and name not in self.gone), None)
         if found is None:
             return fail(404, {"error": "LangfuseNotFoundError", "message": "Trace not found"})

@@ -56,7 +56,7 @@ def _given(params: Mapping[str, Any], names: Any) -> list[str]:
 def collect_back(params: Mapping[str, Any], loaded: Loaded, environ: Mapping[str, str], lang: Language) -> int:
     """Read the traces, write their samples, print the page and return the exit code."""
     from ragstone.api import run_sync
-    from ragstone.cli.exits import FINE, tell
+    from ragstone.cli.exits import tell
     from ragstone.cli.output import print_document
     from ragstone.cli.progress import reporter
     from ragstone.monitoring import collect_traces
@@ -71,7 +71,7 @@ def collect_back(params: Mapping[str, Any], loaded: Loaded, environ: Mapping[str
         print_document(found.to_dict())
     elif found.rows:
         print("\n".join(_page(found, config, lang)), flush=True)
-    return FINE if found.rows else tell(_none(found, config, lang), found.exit_code)
+    return found.exit_code if found.rows else tell(_none(found, config, lang), found.exit_code)
 
 
 def _config(params: Mapping[str, Any], config: Config, lang: Language) -> Config:

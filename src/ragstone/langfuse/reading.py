@@ -27,6 +27,10 @@ WHOLE_PAGE = 100
 """Observations with their texts that are read at once: a page should not grow beyond what is read of a reply."""
 
 
+class UnreadTrace(EndpointError):
+    """The server lists a trace, and cannot tell it: others may be read all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A trace as the list of traces tells it."""
@@ -42,6 +46,7 @@ class Reader:
 
     Raises:
         StoppedError, AuthError, EndpointError: from any request, as the client; for pages of an unknown shape, too.
+        UnreadTrace: from `whole`, if this trace alone is not told.
     """
 
     def __init__(self, client: Client) -> None:
@@ -61,13 +66,13 @@ class Reader:
     async def whole(self, trace_id: str, window: Window) -> Row | None:
         """Return a trace as {"trace": …, "observations": […]} without what names a person; None if it is not there any more."""
         if await self._way(window) == OBSERVATIONS:
-            rows = [row async for row in self._rows({"traceId": trace_id, "fields": WHOLE}, WHOLE_PAGE)]
+            rows = [row async for row in self._rows({"traceId": trace_id, "fields": WHOLE}, WHOLE_PAGE, UnreadTrace)]
             return {"trace": {}, "observations": [_bare(row) for row in rows]} if root_of(rows) is not None else None
         reply = await self._client.get(f"{TRACES}/{quote(trace_id, safe='')}")
         if reply.status == 404:
             return None
         if not reply.good or not isinstance(reply.body, dict) or not isinstance(reply.body.get("id"), str):
-            raise self._strange(reply, TRACES)
+            raise self._strange(reply, TRACES, UnreadTrace)
         rows = [row for row in reply.body.get("observations") or () if isinstance(row, dict)]
         facts = {name: value for name, value in reply.body.items() if name not in ("observations", "scores")}
         return {"trace": _bare(facts), "observations": [_bare(row) for row in rows]}
@@ -89,11 +94,11 @@ class Reader:
             if is_root(row) and isinstance(row.get("traceId"), str):  # servers that do not know the parameter tell all of them
                 yield _listed(row, row["traceId"], row.get("startTime"))
 
-    async def _rows(self, asked: Mapping[str, Any], limit: int) -> AsyncIterator[Row]:
+    async def _rows(self, asked: Mapping[str, Any], limit: int, kind: type[EndpointError] = EndpointError) -> AsyncIterator[Row]:
         cursor, passed = "", set[str]()
         while True:
             reply = await self._client.get(_path(OBSERVATIONS, {**asked, "limit": limit, **({"cursor": cursor} if cursor else {})}))
-            rows, meta = self._page(reply, OBSERVATIONS)
+            rows, meta = self._page(reply, OBSERVATIONS, kind)
             for row in rows:
                 yield row
             passed.add(cursor)
@@ -117,19 +122,19 @@ class Reader:
             page += 1
 
     # -------------------------------------------------------------- pages
-    def _page(self, reply: Reply, path: str) -> tuple[list[Row], Row]:
+    def _page(self, reply: Reply, path: str, kind: type[EndpointError] = EndpointError) -> tuple[list[Row], Row]:
         body = reply.body
         if not reply.good or not isinstance(body, dict) or not isinstance(body.get("data"), list):
-            raise self._strange(reply, path)
+            raise self._strange(reply, path, kind)
         meta = body.get("meta")
         return [row for row in body["data"] if isinstance(row, dict)], meta if isinstance(meta, dict) else {}
 
-    def _strange(self, reply: Reply, path: str) -> EndpointError:
+    def _strange(self, reply: Reply, path: str, kind: type[EndpointError] = EndpointError) -> EndpointError:
         host = self._client.host
         known = {"url": host.url, "path": f"/api/public/{path}", "status": reply.status}
-        if reply.closed:
+        if reply.closed and kind is EndpointError:
             return EndpointError(say("monitored.unknown_server", host.lang, **known))
-        return EndpointError(host.scrub(say("monitored.strange_page", host.lang, **known, message=reply.message or "–")))
+        return kind(host.scrub(say("monitored.strange_page", host.lang, **known, message=reply.message or "–")))
 
 
 def _listed(row: Row, trace_id: str, timestamp: Any) -> Listed:

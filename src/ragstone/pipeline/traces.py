@@ -46,7 +46,7 @@ class TracesAsking:
 
     def told(self, found: Collected, lang: Language) -> str:
         """How many samples there are, and how many of them can be judged by what was retrieved."""
-        return say("monitored.became", lang, rows=found.rows, told=found.exposed)
+        return say("monitored.became", lang, rows=found.ok, told=found.exposed)
 
     def now(self, found: Collected, lang: Language) -> str:
         """How many traces this call has read."""
@@ -94,9 +94,9 @@ def _collected(found: Monitored) -> Collected:
     return Collected(
         samples=found.samples,
         raw=found.raw,
-        rows=found.rows,
+        rows=found.rows + counts["failed"],
         ok=found.rows,
-        failed=0,
+        failed=counts["failed"],
         reasons={},
         asked=counts["read"],
         kept=counts["kept"],
