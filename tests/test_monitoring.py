@@ -181,3 +181,30 @@ async def test_a_server_that_tells_no_trace_is_given_up(server, tmp_path):
     with pytest.raises(EndpointError, match="too much memory"):
         await read(server, tmp_path / "s.jsonl")
     assert len(told.whole) < 30
+
+
+@pytest.mark.parametrize("page", [2, 3])
+async def test_traces_that_are_deleted_meanwhile_move_no_page(page, tmp_path):
+    async with LangfuseServer("v3") as server:
+        told = serve(server.langfuse, made(*range(12)))
+        told.page = page
+
+        def deleting(asked):
+            reply = told(asked)
+            if asked.path.endswith("/traces"):
+                del told.traces[0:1]
+            return reply
+
+        server.langfuse.more = deleting
+        await read(server, to := tmp_path / "s.jsonl")
+        assert ids(to) == [one["id"] for one in told.traces]
+
+
+async def test_more_traces_of_one_moment_than_a_page_holds_are_all_told(tmp_path):
+    async with LangfuseServer("v3") as server:
+        told = serve(
+            server.langfuse, [trace(f"t{n}", question="q", answer="a", at="2026-12-01T01:00:00.000Z") for n in range(7)] + made(2, 3)
+        )
+        told.page = 2
+        await read(server, to := tmp_path / "s.jsonl")
+        assert sorted(ids(to)) == sorted(one["id"] for one in told.traces)

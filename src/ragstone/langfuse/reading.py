@@ -109,17 +109,23 @@ class Reader:
 
     # -------------------------------------------------------------- servers 3
     async def _traces(self, window: Window, tags: Iterable[str]) -> AsyncIterator[Listed]:
-        """The oldest first: traces that come in meanwhile do not move the pages."""
-        asked = {**_span(window, "Timestamp"), "fields": "core", "orderBy": "timestamp.asc", "limit": MOST[TRACES], "tags": sorted(tags)}
-        page, pages = 1, 1
-        while page <= pages:
-            rows, meta = self._page(await self._client.get(_path(TRACES, {**asked, "page": page})), TRACES)
+        """The oldest first, from the last one on: neither traces that come in meanwhile nor deleted ones move what is still to be told."""
+        asked = {"fields": "core", "orderBy": "timestamp.asc", "limit": MOST[TRACES], "tags": sorted(tags)}
+        span, page = _span(window, "Timestamp"), 1
+        while True:
+            rows, meta = self._page(await self._client.get(_path(TRACES, {**span, **asked, "page": page})), TRACES)
             for row in rows:
                 if isinstance(row.get("id"), str):
                     yield _listed(row, row["id"], row.get("timestamp"))
-            told = meta.get("totalPages")
-            pages = told if isinstance(told, int) else page + bool(rows)
-            page += 1
+            pages = meta.get("totalPages")
+            if not rows or (isinstance(pages, int) and page >= pages):
+                return
+            last = max(moment_of(row.get("timestamp")) for row in rows)
+            since = zulu(last)
+            if moment_of(since) > moment_of(span["fromTimestamp"]) and last == moment_of(rows[-1].get("timestamp")):
+                span, page = {**span, "fromTimestamp": since}, 1
+            else:  # more traces of one moment than a page holds, or a server that does not sort
+                page += 1
 
     # -------------------------------------------------------------- pages
     def _page(self, reply: Reply, path: str, kind: type[EndpointError] = EndpointError) -> tuple[list[Row], Row]:
