@@ -41,6 +41,7 @@ ANY = st.recursive(
         {"value": [{"@search.score": 0.5, "content": A}, {"content": B}]},
         {"data": [{"file_id": "f", "content": [{"type": "text", "text": A}]}, {"content": [B]}]},
         [["c1", A, 0.3], [2, B, 0.2]],
+        {"query": "q", "ranked": [{"text": A, "score": 0.9}, {"doc": {"page_content": B}}], "filters": [{"year": 1}]},
     ],
 )
 def test_the_texts_are_found_in_their_order(output):

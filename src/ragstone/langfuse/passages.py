@@ -20,6 +20,7 @@ TEXTS = (
 )
 INNER = (
     "node",
+    "doc",
     "segment",
     "document",
     "payload",
@@ -106,7 +107,10 @@ def _found(output: Any, depth: int) -> tuple[Passage, ...] | None:
     one = _passage(low)
     if one is None and isinstance(low.get("context"), str):
         return _found(low["context"], depth - 1)
-    return None if one is None else (one,)
+    if one is not None:
+        return (one,)
+    others = (_of_list(value, 0) for value in low.values() if isinstance(value, list) and all(isinstance(each, Mapping) for each in value))
+    return next((found for found in others if found), None)
 
 
 def _of_list(output: list[Any], depth: int) -> tuple[Passage, ...] | None:

@@ -11,7 +11,18 @@ from ragstone.langfuse.messages import BOTS, USERS, blocks_in, content_of, of_an
 from ragstone.transport.error_body import read_json
 
 SURE_QUESTIONS = (
-    *("question", "query", "user query", "user question", "user input", "user message", "user chat input", "chat input", "human input"),
+    *(
+        "question",
+        "query",
+        "user query",
+        "user question",
+        "user input",
+        "user message",
+        "user prompt",
+        "user chat input",
+        "chat input",
+        "human input",
+    ),
     *("query str", "str or query bundle", "sys query", "问题", "提问", "用户问题", "用户输入"),
 )
 QUESTIONS = (
