@@ -178,9 +178,14 @@ def written(found: Exporter, content: Content, path: str | None, order: Order) -
 
 def filling(found: FileExporter | FolderExporter, content: Content, order: Order) -> Callable[[IO[bytes] | str], None]:
     """Return what fills the file or folder, and tells a fault of somebody else's exporter with its name."""
-    if isinstance(found, FileExporter):
-        return lambda file: guarded(found, lambda: found.write(content, file, order))  # type: ignore[arg-type]
-    return lambda folder: guarded(found, lambda: found.write_folder(content, str(folder), order))
+
+    def fill(place: IO[bytes] | str) -> None:
+        if isinstance(found, FolderExporter):
+            guarded(found, lambda: found.write_folder(content, str(place), order))
+        elif not isinstance(place, str):
+            guarded(found, lambda: found.write(content, place, order))
+
+    return fill
 
 
 def guarded(found: Exporter, action: Callable[[], T]) -> T:

@@ -93,8 +93,6 @@ class Run:
             and digests(self._rows) == digests(other._rows)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     @classmethod
     def from_scores(cls, rows: Iterable[Row | Score], samples: Iterable[Row | Sample] | None = None, manifest: Row | None = None) -> Run:
         """Return a run of rows held in memory: the dicts of `scores.jsonl` (or Score records), with samples if there are any.

@@ -51,7 +51,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[ThreadedLangfuseServer]:
 
 def collect(server: ThreadedLangfuseServer | None, *args: str, lang: str = "en", **environ: str) -> int:
     known = {} if server is None else server.environ
-    return run(["collect", *args], lang, {**known, **environ})  # type: ignore[arg-type]
+    return run(["collect", *args], lang, {**known, **environ})
 
 
 def back(server: ThreadedLangfuseServer, *args: str, lang: str = "en") -> int:

@@ -15,7 +15,7 @@ KEYS = {"LANGFUSE_PUBLIC_KEY": PUBLIC, "LANGFUSE_SECRET_KEY": SECRET}
 
 def refused(environ: dict[str, str], lang: str) -> str:
     with pytest.raises(ConfigError) as told:
-        host_of(environ, lang)  # type: ignore[arg-type]
+        host_of(environ, lang)
     assert PUBLIC not in str(told.value)
     assert SECRET not in str(told.value)
     return str(told.value)

@@ -29,8 +29,8 @@ async def client(server: RagServer, lang: str = "en", secret: str = SECRET) -> A
         slept.append(seconds)
         await asyncio.sleep(0)
 
-    made = Client(Host(server.url, PUBLIC, secret, lang), backoff=Backoff(), sleep=sleep)  # type: ignore[arg-type]
-    made.slept = slept  # type: ignore[attr-defined]
+    made = Client(Host(server.url, PUBLIC, secret, lang), backoff=Backoff(), sleep=sleep)
+    made.slept = slept
     try:
         yield made
     finally:

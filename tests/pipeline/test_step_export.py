@@ -121,7 +121,7 @@ def test_what_a_killed_round_left_half_written_goes_with_the_next_and_nothing_el
 def test_a_file_named_from_elsewhere_is_the_same_pipeline(rounds, monkeypatch):
     rounds.write(steps=STEPS, export={"to": ["csv"], "folder": "out"})
     rounds.run()
-    rounds.asked  # noqa: B018
+    rounds.count_anew()
     for place, name in ((rounds.folder, rounds.file.name), (rounds.folder.parent, f"{rounds.folder.name}/{rounds.file.name}")):
         monkeypatch.chdir(place)
         monkeypatch.setattr(rounds, "file", Path(name))

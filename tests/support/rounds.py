@@ -78,8 +78,13 @@ class Rounds:
     @property
     def asked(self) -> int:
         """Requests the application got since this was read last."""
-        before, self._seen = self._seen, len(self._server.seen)
+        before = self._seen
+        self.count_anew()
         return self._seen - before
+
+    def count_anew(self) -> None:
+        """Count requests from here on."""
+        self._seen = len(self._server.seen)
 
     def write_gold(self, rows: list[dict[str, Any]]) -> None:
         """Write the gold set."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, ClassVar
 
 from ragstone.export.base import FileExporter, Order
@@ -29,8 +30,10 @@ class JunitExporter(FileExporter):
     def write(self, content: Content, file: IO[bytes], order: Order) -> None:
         """Write the file; the samples are gone through once."""
         metrics = {m.metric: m for m in content.summary.metrics}
-        tests = {name: tempfile.SpooledTemporaryFile(_HELD, "w+", encoding="utf-8", newline="\n") for name in metrics}  # noqa: SIM115
-        try:
+        with ExitStack() as closing:
+            tests = {
+                name: closing.enter_context(tempfile.SpooledTemporaryFile(_HELD, "w+", encoding="utf-8", newline="\n")) for name in metrics
+            }
             for line in content.lines():
                 for cell in line.cells:
                     if cell is not None and cell.metric in tests:
@@ -38,9 +41,6 @@ class JunitExporter(FileExporter):
             suites = [_suite(m, content.summary, tests[name]) for name, m in metrics.items()]
             for page in pages("ragstone", suites):
                 file.write(page.encode())
-        finally:
-            for held in tests.values():
-                held.close()
 
 
 def _case(sample_id: str, cell: Cell, lang: Language) -> Case:
